@@ -1,0 +1,97 @@
+# Every command sets up its own environment first: `make test` and `make reproduce` are all one needs.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.complete
+WORKERS ?= 2
+PORT ?= 8000
+ARGS ?=
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help setup lint format test check coverage package reproduce bench bench-peers docs docs-serve lock clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@echo "Variables: WORKERS=$(WORKERS) test processes, PORT=$(PORT) of docs-serve, ARGS for test, reproduce and bench."
+
+setup: $(STAMP) ## create .venv from requirements.lock and install tarry into it
+
+# The shims of version managers exist without their Python, so each candidate is run, not looked up.
+# The lock file is installed by hash; the build backend is in it, so installing tarry downloads nothing.
+$(STAMP): requirements.lock pyproject.toml
+	@for candidate in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
+	  if "$$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$candidate; break; fi; \
+	done; \
+	if [ -z "$${found:-}" ]; then \
+	  echo "tarry needs Python 3.11 or newer with its venv module; install it or name it with 'make setup PYTHON=/path/to/python'." >&2; exit 1; \
+	fi; \
+	if ! $(BIN)/python -c 'import pip' 2>/dev/null; then \
+	  echo "Creating $(VENV) with $$("$$found" --version)."; "$$found" -m venv --clear $(VENV); \
+	fi
+	@echo "Installing the packages of requirements.lock into $(VENV); the first time this takes about a minute."
+	@$(BIN)/python -m pip install --require-hashes -r requirements.lock \
+	  | sed -un -e 's/^Collecting \([^ ]*\).*/  fetching \1/p' -e 's/^Installing collected.*/  installing/p'
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+	@echo "Ready: $$($(BIN)/python --version), tarry $$($(BIN)/python -c 'import tarry; print(tarry.__version__)')."
+
+lint: setup ## style, types, import contract and spelling
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+format: setup ## let ruff format and fix what it can
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+test: setup lint ## quick checks, then all tests
+	$(BIN)/pytest -n $(WORKERS) $(ARGS)
+
+check: setup lint coverage docs package ## everything: lint, tests with coverage, documentation, packages
+
+# Numba reports the lines of a compiled function while it compiles it, so a warm cache would hide them.
+coverage: setup ## all tests with coverage of compiled and interpreted code
+	@cache=$$(mktemp -d); trap 'rm -rf "$$cache"' EXIT; \
+	NUMBA_JIT_COVERAGE=1 NUMBA_CACHE_DIR="$$cache" $(BIN)/pytest -n $(WORKERS) --cov --cov-report=term $(ARGS)
+
+package: setup ## build wheel and source distribution, and try the wheel outside the project
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	@trial=$$(mktemp -d); trap 'rm -rf "$$trial"' EXIT; \
+	$(BIN)/python -m pip install --quiet --no-deps --target "$$trial" dist/*.whl; \
+	cd "$$trial" && PYTHONPATH="$$trial" $(CURDIR)/$(BIN)/python -m tarry --version
+
+reproduce: setup ## run the experiments of the paper and draw their figures
+	$(BIN)/tarry reproduce $(ARGS)
+
+bench: setup ## speed and memory of the simulator, as ratios measured in one run
+	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-peers: setup ## the same work done by other libraries, in an environment of their own
+	$(BIN)/python -m benchmarks.peers $(ARGS)
+
+docs: setup ## build the documentation into site/; every warning is an error
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --jobs auto --doctree-dir site/.doctrees docs site
+	@echo "Open site/index.html, or run 'make docs-serve'."
+
+docs-serve: docs ## show the documentation on this machine
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory site $(PORT)
+
+lock: setup ## choose the newest versions that fit pyproject.toml and pin them
+	$(BIN)/uv pip compile --universal --python-version 3.11 --all-extras --group dev \
+	  --generate-hashes --no-annotate --no-header --no-emit-package tarry --upgrade --quiet \
+	  --output-file requirements.lock pyproject.toml
+	@echo "requirements.lock is new; 'make test' installs it."
+
+clean: ## remove the environment and all that the commands produced, except results/
+	rm -rf $(VENV) site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* htmlcov
+	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +

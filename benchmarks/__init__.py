@@ -1,0 +1,1 @@
+"""Speed, memory and regret, as ratios measured in one run."""

@@ -1,0 +1,14 @@
+"""Settings shared by all tests."""
+
+import os
+
+from hypothesis import settings
+
+# Figures are drawn into files; no test may look for a display.
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Examples are the same in every run, so a red run can be repeated; HYPOTHESIS_PROFILE=explore looks
+# for new ones. No deadline: the first call of a compiled function compiles it.
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))

@@ -1,0 +1,27 @@
+"""The package as a whole: its version, and what importing it costs."""
+
+import importlib.metadata
+import importlib.resources
+import subprocess
+import sys
+
+import tarry
+
+HEAVY = ("numba", "matplotlib", "scipy.stats", "pyarrow", "distributed", "sqlite3")
+
+
+def test_version_is_that_of_the_installed_package() -> None:
+    """The version in the source is the one that the package metadata tells."""
+    assert tarry.__version__ == importlib.metadata.version("tarry")
+
+
+def test_import_loads_nothing_heavy() -> None:
+    """Importing tarry leaves every heavy package unloaded, in a fresh interpreter."""
+    code = f"import sys, tarry; print([name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_type_information_is_shipped() -> None:
+    """The marker file that tells type checkers to read our annotations is part of the package."""
+    assert (importlib.resources.files(tarry) / "py.typed").is_file()
