@@ -25,3 +25,10 @@ def test_import_loads_nothing_heavy() -> None:
 def test_type_information_is_shipped() -> None:
     """The marker file that tells type checkers to read our annotations is part of the package."""
     assert (importlib.resources.files(tarry) / "py.typed").is_file()
+
+
+def test_package_runs_as_a_command() -> None:
+    """`python -m tarry --version` prints the name and the version."""
+    command = [sys.executable, "-m", "tarry", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"tarry {tarry.__version__}"
