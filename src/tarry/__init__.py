@@ -1,5 +1,56 @@
-"""Bandits that learn while they wait."""
+"""Bandits that learn while they wait: the payoff of a play is the delay of its answer.
+
+The names below are loaded when they are first used, so that `import tarry` is quick and pulls in
+neither a compiler nor a plotting library.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from tarry._version import __version__
 
-__all__ = ["__version__"]
+_HOME = {
+    "play": "tarry.simulation.play",
+    "Run": "tarry.simulation.play",
+    "InterpretedWarning": "tarry.simulation.play",
+    "POLICIES": "tarry.policies",
+    "Setting": "tarry.policies",
+    "Uniform": "tarry.policies",
+    "SE": "tarry.policies",
+    "DelayedUCB": "tarry.policies",
+    "DelayedThompson": "tarry.policies",
+}
+_MODULES = ("errors", "ledger", "policies", "problems", "simulation")
+
+if TYPE_CHECKING:
+    from tarry import errors as errors
+    from tarry import ledger as ledger
+    from tarry import policies as policies
+    from tarry import problems as problems
+    from tarry import simulation as simulation
+    from tarry.policies import POLICIES as POLICIES
+    from tarry.policies import SE as SE
+    from tarry.policies import DelayedThompson as DelayedThompson
+    from tarry.policies import DelayedUCB as DelayedUCB
+    from tarry.policies import Setting as Setting
+    from tarry.policies import Uniform as Uniform
+    from tarry.simulation.play import InterpretedWarning as InterpretedWarning
+    from tarry.simulation.play import Run as Run
+    from tarry.simulation.play import play as play
+
+__all__ = ["__version__", *_HOME, *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"tarry.{name}")
+    else:
+        raise AttributeError(f"module 'tarry' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

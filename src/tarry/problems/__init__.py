@@ -1,9 +1,70 @@
 """Worlds: delay laws, families of problems, the hard instances of the paper, replayed tables."""
 
+from collections.abc import Callable
+
+from tarry.errors import UnknownNameError
+from tarry.problems.builders import deterministic, from_distributions, from_pmf, from_samples
+from tarry.problems.discretise import discretise
+from tarry.problems.families import (
+    FAMILIES,
+    bernoulli,
+    cdn,
+    dwell,
+    serverless,
+    survival,
+    truncated_normal,
+)
 from tarry.problems.files import load
+from tarry.problems.hard import (
+    HARD,
+    hard_close,
+    hard_conservative_cost,
+    hard_conservative_reward,
+    hard_cost,
+    hard_reward,
+)
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem
 from tarry.problems.replay import Replay, replay
 from tarry.problems.world import World, philox
 
-__all__ = ["Law", "Problem", "Replay", "World", "load", "philox", "replay"]
+__all__ = [
+    "FAMILIES",
+    "HARD",
+    "Law",
+    "Problem",
+    "Replay",
+    "World",
+    "bernoulli",
+    "by_name",
+    "cdn",
+    "deterministic",
+    "discretise",
+    "dwell",
+    "from_distributions",
+    "from_pmf",
+    "from_samples",
+    "hard_close",
+    "hard_conservative_cost",
+    "hard_conservative_reward",
+    "hard_cost",
+    "hard_reward",
+    "load",
+    "philox",
+    "replay",
+    "serverless",
+    "survival",
+    "truncated_normal",
+]
+
+
+def by_name(name: str) -> Callable[..., Problem]:
+    """The family of FAMILIES or the instance of HARD with this name.
+
+    >>> by_name("bernoulli")(arms=2, max_delay=10, seed=3)
+    <Problem bernoulli(arms=2, max_delay=10, seed=3): 2 arms, max_delay 10>
+    """
+    makers = {**FAMILIES, **HARD}
+    if name not in makers:
+        raise UnknownNameError.of("problem family", name, makers)
+    return makers[name]

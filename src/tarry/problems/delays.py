@@ -35,8 +35,7 @@ def check_delays(delays: Any, most: int, where: Where | None = None) -> IntArray
         raise InputError(
             f"The delay{place} is {value!r}; delays must be whole numbers from 0 to {most}."
         )
-    whole: IntArray = array.astype(np.int64)
-    return whole
+    return array.astype(np.int64)
 
 
 def check_numbers(numbers: Any, what: str) -> Any:

@@ -6,6 +6,7 @@ from math import fsum
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tarry.arrays import FloatArray, IntArray
 from tarry.errors import InputError
@@ -14,7 +15,7 @@ from tarry.problems.delays import LARGEST_DELAY, check_delays, check_numbers
 SUM_TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Law:
     """The law of an integer delay d: P(d = values[j]) = probabilities[j].
 
@@ -34,12 +35,12 @@ class Law:
     values: IntArray
     probabilities: FloatArray
 
-    def __post_init__(self) -> None:
-        values, probabilities = normalised(self.values, self.probabilities)
-        values.setflags(write=False)
-        probabilities.setflags(write=False)
-        object.__setattr__(self, "values", values)
-        object.__setattr__(self, "probabilities", probabilities)
+    def __init__(self, values: npt.ArrayLike, probabilities: npt.ArrayLike) -> None:
+        delays, shares = normalised(values, probabilities)
+        delays.setflags(write=False)
+        shares.setflags(write=False)
+        object.__setattr__(self, "values", delays)
+        object.__setattr__(self, "probabilities", shares)
 
     @cached_property
     def mean(self) -> float:

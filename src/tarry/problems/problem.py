@@ -94,8 +94,7 @@ class Problem:
 
     def gaps(self, payoff: Payoff) -> FloatArray:
         """Delta(i) = |mu(i) - mu*| of each arm, what a play of it adds to the regret."""
-        gaps: FloatArray = np.abs(self.means - self.means[self.best(payoff)])
-        return gaps
+        return np.abs(self.means - self.means[self.best(payoff)])
 
     def survival(self, arm: int, x: Any) -> Any:
         """P(d >= x) for the delay d of an arm; x is a number or an array."""

@@ -16,16 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tarry.arrays import IntArray
+from tarry.arrays import FloatArray, IntArray
 
 M32 = 0xFFFFFFFF
 COIN_BITS = 52
 DELAY_BITS = 32
 
 
-def philox(  # noqa: PLR0917 - four counter words and two key words, as in the paper
-    c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any
-) -> tuple[Any, Any, Any, Any]:
+def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> tuple[Any, Any, Any, Any]:
     """Four random 32-bit words for the counter (c0, c1, c2, c3) and the key (k0, k1).
 
     Philox4x32 with 10 rounds. Each argument is a 32-bit word: a Python integer, or an array of
@@ -74,10 +72,8 @@ class World(NamedTuple):
 
 def draw_delays(world: World, steps: IntArray, arms: IntArray) -> IntArray:
     """`World.delay` for arrays of steps and arms of one shape, which must not be 0-dimensional."""
-    delays: IntArray
     if world.table.shape[0] > 0:
-        delays = world.table[steps - 1, arms].astype(np.int64)
-        return delays
+        return world.table[steps - 1, arms].astype(np.int64)
     zero = np.zeros_like(steps)
     w0, w1, w2, w3 = philox(steps & M32, steps >> 32, arms, zero, world.key0, world.key1)
     first = world.offsets[arms]
@@ -85,8 +81,7 @@ def draw_delays(world: World, steps: IntArray, arms: IntArray) -> IntArray:
     rows = world.cells[first + ((w0 * count + ((w1 * count) >> 32)) >> 32)]
     pairs = rows[..., 1]
     own = ((w2 << 20) | (w3 >> 12)) < rows[..., 0]
-    delays = np.where(own, pairs & M32, pairs >> DELAY_BITS)
-    return delays
+    return np.where(own, pairs & M32, pairs >> DELAY_BITS)
 
 
 def seed_words(seed: int) -> tuple[int, int]:
@@ -95,7 +90,7 @@ def seed_words(seed: int) -> tuple[int, int]:
     return int(word0), int(word1)
 
 
-def uniforms(seed: int, stream: int, count: int) -> Any:
+def uniforms(seed: int, stream: int, count: int) -> FloatArray:
     """`count` numbers uniform in (0, 1), a pure function of (seed, stream, position).
 
     For the parameters of random problems. The last counter word keeps them apart from delays.

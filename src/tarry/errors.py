@@ -1,0 +1,80 @@
+"""Every exception that tarry raises on purpose::
+
+    TarryError
+    ├── InputError (also a ValueError)      an argument is not allowed
+    │   ├── UnknownNameError                a policy or problem family nobody knows, with the nearest names
+    │   ├── PayoffError                     a payoff the policy cannot serve, or no payoff at all
+    │   └── PolicyError                     a policy that lacks a method, or whose rule misbehaves
+    ├── FileError (also an OSError)         a file that cannot be used
+    │   ├── ProblemFileError                not a problem file of ours, or cut short
+    │   └── ResultsError                    a results folder of another experiment, or damaged
+    └── LiveError                           a live agent was asked for something it cannot do
+        ├── UnknownPlayError                no play has this id
+        ├── ConflictError                   a second answer that differs from the first
+        └── JournalError                    the journal is damaged, foreign, or in use by another process
+
+A message is one sentence: what was wrong, the value, and what is allowed.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class TarryError(Exception):
+    """Base of all errors of tarry."""
+
+
+class InputError(TarryError, ValueError):
+    """An argument is not allowed."""
+
+
+class UnknownNameError(InputError):
+    """A name that nobody knows; the message offers the nearest ones."""
+
+    @classmethod
+    def of(cls, kind: str, name: object, known: Iterable[str]) -> "UnknownNameError":
+        """Say which `kind` of thing `name` should have been, and what comes near it."""
+        names = sorted(known)
+        by_lower = {candidate.lower(): candidate for candidate in names}
+        near = difflib.get_close_matches(str(name).lower(), by_lower, n=3, cutoff=0.5)
+        if near:
+            hint = "did you mean " + " or ".join(by_lower[n] for n in near) + "?"
+        else:
+            hint = "known are " + ", ".join(names) + "."
+        return cls(f"There is no {kind} named {name!r}; {hint}")
+
+
+class PayoffError(InputError):
+    """A payoff that the policy cannot serve, or that is neither "cost" nor "reward"."""
+
+
+class PolicyError(InputError):
+    """A policy that lacks a method, or whose rule misbehaves."""
+
+
+class FileError(TarryError, OSError):
+    """A file that cannot be used."""
+
+
+class ProblemFileError(FileError):
+    """A problem file that is cut short, damaged or not ours."""
+
+
+class ResultsError(FileError):
+    """A results folder of another experiment, or a damaged file in it."""
+
+
+class LiveError(TarryError):
+    """A live agent was asked for something it cannot do."""
+
+
+class UnknownPlayError(LiveError):
+    """No play has this id."""
+
+
+class ConflictError(LiveError):
+    """A second answer for a play that differs from the first."""
+
+
+class JournalError(LiveError):
+    """A journal that is damaged, foreign, or in use by another process."""

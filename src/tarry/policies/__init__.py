@@ -1,0 +1,31 @@
+"""Decision rules, one per file; `POLICIES` is the registry that everything enumerates."""
+
+from typing import Any
+
+from tarry.errors import UnknownNameError
+from tarry.policies.delayed_thompson import DelayedThompson
+from tarry.policies.delayed_ucb import DelayedUCB
+from tarry.policies.protocol import STOP, Policy, Rule, Setting
+from tarry.policies.se import SE
+from tarry.policies.uniform import Uniform
+
+POLICIES: dict[str, type[Any]] = {
+    cls.__name__: cls
+    for cls in (
+        SE,
+        DelayedUCB,
+        DelayedThompson,
+        Uniform,
+    )
+}
+
+
+def by_name(name: str) -> type[Any]:
+    """The policy class of this name; letter case does not matter."""
+    for known, cls in POLICIES.items():
+        if known.lower() == str(name).lower():
+            return cls
+    raise UnknownNameError.of("policy", name, POLICIES)
+
+
+__all__ = ["POLICIES", "STOP", "Policy", "Rule", "Setting", "by_name", *POLICIES]

@@ -1,0 +1,66 @@
+"""DelayedUCB: UCB1 on the answers seen so far (Joulani, Gyorgy, Szepesvari 2013)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from tarry.ledger import Ledger
+from tarry.policies.protocol import Setting
+
+
+class DelayedUCBRule(NamedTuple):
+    """The running form of `DelayedUCB`."""
+
+    max_delay: int
+    reward: bool
+
+    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+        """An arm without an answer, fewest plays first; else the most promising index."""
+        unseen = -1
+        best = 0
+        best_index = -math.inf
+        confidence = 2.0 * math.log(step)
+        sign = 1.0 if self.reward else -1.0
+        for arm in range(len(ledger.plays)):
+            seen = ledger.seen[arm]
+            if seen == 0:
+                if unseen < 0 or ledger.plays[arm] < ledger.plays[unseen]:
+                    unseen = arm
+            elif unseen < 0:
+                mean = ledger.seen_sum[arm] / (self.max_delay * seen)
+                index = sign * mean + math.sqrt(confidence / seen)
+                if index > best_index:
+                    best_index = index
+                    best = arm
+        return unseen if unseen >= 0 else best
+
+
+@dataclass(frozen=True)
+class DelayedUCB:
+    """UCB1 that is told of an answer when it comes back (Joulani et al. 2013).
+
+    With O the seen plays of arm i and t the step:
+
+        reward:  play argmax_i  sum_{O} d / (D |O|) + sqrt(2 log t / |O|)
+        cost:    play argmin_i  sum_{O} d / (D |O|) - sqrt(2 log t / |O|)
+
+    An arm without any answer comes first, the one with the fewest plays; ties go to the lowest
+    index. The guarantee of the source needs delays that are independent of the payoff. Here they
+    are the payoff, so the mean over O is biased and no guarantee holds.
+
+    >>> import tarry
+    >>> problem = tarry.problems.deterministic([1, 4], max_delay=4)
+    >>> run = tarry.play(tarry.DelayedUCB(), problem, payoff="cost", horizon=1000)
+    >>> run.arms[:4].tolist()
+    [0, 1, 0, 1]
+    """
+
+    payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    needs_horizon: ClassVar[bool] = False
+
+    def start(self, setting: Setting) -> DelayedUCBRule:
+        """All the evidence is in the ledger."""
+        return DelayedUCBRule(setting.max_delay, setting.reward)

@@ -1,0 +1,78 @@
+"""Sweeps: what all successive elimination policies share.
+
+A sweep plays the active arms once each, in increasing order. After a full sweep, and only then,
+arms are removed, all at once and on bounds computed at the same time.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tarry.arrays import FloatArray, IntArray
+
+
+class Sweep(NamedTuple):
+    """The active arms and how far the current sweep has come."""
+
+    active: IntArray  # S: the first `position[0]` entries, in increasing order
+    position: IntArray  # |S|, and how many of them this sweep has played
+    lower: FloatArray  # LCB of each arm at the latest test
+    upper: FloatArray  # UCB of each arm at the latest test
+
+    def finished(self) -> bool:
+        """Whether every active arm had its play in this sweep."""
+        return self.position[1] >= self.position[0]
+
+    def next_arm(self) -> int:
+        """The next arm of this sweep."""
+        arm = self.active[self.position[1]]
+        self.position[1] += 1
+        return arm
+
+    def reopen(self) -> None:
+        """Make all arms active and begin a sweep."""
+        for arm in range(len(self.active)):
+            self.active[arm] = arm
+        self.position[0] = len(self.active)
+        self.position[1] = 0
+
+    def eliminate(self, reward: bool, threshold: float) -> int:
+        """Remove the arms that are surely worse than another or than `threshold`; begin a sweep.
+
+        cost:    remove i if min(min_j UCB(j), threshold) < LCB(i)
+        reward:  remove i if max(max_j LCB(j), threshold) > UCB(i)
+
+        Returns how many arms are left.
+        """
+        size = self.position[0]
+        bar = threshold
+        kept = 0
+        if reward:
+            for k in range(size):
+                bar = max(bar, self.lower[self.active[k]])
+            for k in range(size):
+                arm = self.active[k]
+                if self.upper[arm] >= bar:
+                    self.active[kept] = arm
+                    kept += 1
+        else:
+            for k in range(size):
+                bar = min(bar, self.upper[self.active[k]])
+            for k in range(size):
+                arm = self.active[k]
+                if self.lower[arm] <= bar:
+                    self.active[kept] = arm
+                    kept += 1
+        self.position[0] = kept
+        self.position[1] = 0
+        return kept
+
+
+def full_sweep(arms: int) -> Sweep:
+    """A first sweep over all `arms` arms."""
+    return Sweep(
+        active=np.arange(arms, dtype=np.int64),
+        position=np.array([arms, 0], np.int64),
+        lower=np.zeros(arms),
+        upper=np.zeros(arms),
+    )

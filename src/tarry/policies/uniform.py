@@ -1,0 +1,41 @@
+"""Uniform: an arm at random, every time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from tarry.ledger import Ledger
+from tarry.policies.protocol import Setting
+
+
+class UniformRule(NamedTuple):
+    """The running form of `Uniform`."""
+
+    arms: int
+
+    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+        """Any arm, all equally likely."""
+        return min(int(rng.random() * self.arms), self.arms - 1)
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Play an arm drawn uniformly at random, whatever came back: the yardstick for learning.
+
+    Its expected regret is exactly horizon * mean(gaps).
+
+    >>> import tarry
+    >>> problem = tarry.problems.deterministic([1, 4], max_delay=4)
+    >>> run = tarry.play(tarry.Uniform(), problem, payoff="cost", horizon=1000, seed=0)
+    >>> bool(abs(run.regret[-1] / 375 - 1) < 0.2)
+    True
+    """
+
+    payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    needs_horizon: ClassVar[bool] = False
+
+    def start(self, setting: Setting) -> UniformRule:
+        """Nothing is learnt, so the number of arms is all there is."""
+        return UniformRule(setting.arms)

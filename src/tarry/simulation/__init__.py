@@ -1,0 +1,1 @@
+"""The compiled simulator; the only part of tarry that imports Numba."""

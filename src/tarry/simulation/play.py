@@ -1,0 +1,220 @@
+"""`play`: one policy against one problem, from the first step to the horizon."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tarry.arrays import FloatArray, IntArray, Steps
+from tarry.checks import check_payoff, check_whole
+from tarry.errors import InputError, PolicyError
+from tarry.ledger import empty_ledger
+from tarry.policies.check import check_policy, check_rule, policy_label
+from tarry.policies.protocol import Policy, Setting
+from tarry.problems.problem import Problem
+from tarry.simulation.calendar import empty_calendar
+from tarry.simulation.loop import MISUSED, RESTARTS, ROW, SPARE_RESTARTS, STEP, STOPPED, Tape
+from tarry.simulation.loop import run_steps as run_interpreted
+
+Mode = Literal["auto", "compiled", "interpreted"]
+Progress = Callable[[int, int], None]
+
+LONGEST_FULL_RECORD = 200_000_000  # steps; 16 bytes each
+STEPS_PER_CALL = {"compiled": 2_000_000, "interpreted": 20_000}  # between two looks at Ctrl-C
+
+
+class InterpretedWarning(UserWarning):
+    """A policy runs interpreted, which is a hundred times slower; the message says why."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What happened in one run; the arrays have one entry per recorded step."""
+
+    policy: Policy
+    payoff: str
+    horizon: int
+    seed: int
+    steps: Steps
+    arms: IntArray
+    delays: IntArray
+    regret: FloatArray  # cumulative pseudo-regret: the gaps of the arms played, added up
+    restarts: Steps  # the steps at which a phase failed (the next step to be played then)
+    failed_at: int | None  # where a rule that may give up did so (CSE, RSE), else None
+    mode: str  # "compiled" or "interpreted"
+    why: str = field(repr=False, default="")  # why it was interpreted, empty if it was not
+
+    def __repr__(self) -> str:
+        """A line a person can read."""
+        end = f"failed at step {self.failed_at}" if self.failed_at else f"{self.horizon} steps"
+        last = f"{self.regret[-1]:.6g}" if len(self.regret) else "0"
+        return (
+            f"<Run of {policy_label(self.policy)}, {self.payoff}, seed {self.seed}: {end}, "
+            f"regret {last}, {len(self.restarts)} restarts, {self.mode}>"
+        )
+
+
+def play(
+    policy: Policy,
+    problem: Problem,
+    *,
+    payoff: str,
+    horizon: int,
+    seed: int = 0,
+    record: int | npt.ArrayLike | None = None,
+    mode: Mode = "auto",
+    progress: Progress | None = None,
+) -> Run:
+    """Let `policy` play `problem` for `horizon` steps and return what happened.
+
+    Args:
+        policy: Settings of a decision rule, such as `tarry.BDSE()`, or a class of your own.
+        problem: A world from `tarry.problems`.
+        payoff: "cost" (short delays are good) or "reward" (long delays are good).
+        horizon: T, the number of plays.
+        seed: Delays and the policy's own randomness follow from it. Two policies with the same
+            seed meet the same delays: the delay of (seed, step, arm) never changes.
+        record: The steps to keep: None for all of them, a number of evenly spaced ones, or an
+            array of steps. With a number or an array, memory does not grow with the horizon.
+        mode: "auto" compiles where that is possible and says so where it is not; "compiled" and
+            "interpreted" insist.
+        progress: Called now and then with (steps played, horizon).
+
+    >>> import tarry
+    >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
+    >>> tarry.play(tarry.SE(), problem, payoff="cost", horizon=10_000)
+    <Run of SE, cost, seed 0: 10000 steps, regret 1986.56, 0 restarts, compiled>
+    """
+    reward = check_payoff(payoff)
+    horizon = check_whole("horizon", horizon, 1, 2**62)
+    seed = check_whole("seed", seed, 0, 2**64 - 1)
+    check_policy(policy, payoff)
+    if problem.horizon_limit is not None and horizon > problem.horizon_limit:
+        raise InputError(
+            f"The replayed table has {problem.horizon_limit} rows, but horizon is {horizon}; "
+            f"play at most {problem.horizon_limit} steps."
+        )
+    steps = _steps_to_record(record, horizon)
+    setting = Setting(problem.arms, problem.max_delay, horizon, reward)
+    rule = policy.start(setting)
+    check_rule(rule, policy)
+    edges = np.asarray(getattr(rule, "edges", ()), np.int64)
+    arguments = (
+        rule,
+        empty_ledger(problem.arms),
+        empty_calendar(problem.max_delay, edges),
+        problem.world(seed),
+        problem.gaps(payoff),
+        _blank_tape(steps, horizon),
+        np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(1,)))),
+    )
+    run_steps, chosen_mode, why = _loop_for(policy, arguments, mode)
+    tape = _run(run_steps, arguments, horizon, STEPS_PER_CALL[chosen_mode], progress)
+    stopped = int(tape.marks[STOPPED])
+    if tape.marks[MISUSED]:
+        raise PolicyError(
+            f"{policy_label(policy)} chose an arm outside 0..{problem.arms - 1} at step {stopped}; "
+            f"`select` returns the number of an arm, or -1 to stop."
+        )
+    rows = int(tape.marks[ROW])
+    return Run(
+        policy=policy,
+        payoff=payoff,
+        horizon=horizon,
+        seed=seed,
+        steps=np.arange(1, rows + 1) if steps is None else steps[:rows],
+        arms=tape.arms[:rows],
+        delays=tape.delays[:rows],
+        regret=tape.regret[:rows],
+        restarts=tape.restarts[: tape.marks[RESTARTS]].copy(),
+        failed_at=stopped or None,
+        mode=chosen_mode,
+        why=why,
+    )
+
+
+def evenly_spaced(points: int, horizon: int) -> Steps:
+    """At most `points` steps, spread evenly over 1..horizon, the horizon among them."""
+    ends = np.linspace(horizon / points, horizon, points)
+    return np.unique(np.maximum(np.rint(ends), 1).astype(np.int64))
+
+
+def _steps_to_record(record: int | npt.ArrayLike | None, horizon: int) -> Steps | None:
+    if record is None:
+        if horizon > LONGEST_FULL_RECORD:
+            raise InputError(
+                f"Recording all {horizon} steps would take {horizon * 16 / 2**30:.0f} GiB; give "
+                f"record=1000, say, to keep that many evenly spaced steps."
+            )
+        return None
+    if np.ndim(record) == 0:
+        return evenly_spaced(check_whole("record", record, 1, LONGEST_FULL_RECORD), horizon)
+    wanted = np.asarray(record)
+    whole = wanted.astype(np.int64) if np.issubdtype(wanted.dtype, np.number) else None
+    if whole is None or wanted.ndim != 1 or not wanted.size or not np.array_equal(whole, wanted):
+        raise InputError(f"record is {record!r}; give a number of steps or a list of whole steps.")
+    if np.any(np.diff(whole) <= 0) or whole[0] < 1 or whole[-1] > horizon:
+        raise InputError(
+            f"record runs from {whole[0]} to {whole[-1]}; give increasing steps in 1..{horizon}."
+        )
+    return whole
+
+
+def _blank_tape(steps: Steps | None, horizon: int) -> Tape:
+    rows = horizon if steps is None else len(steps)
+    return Tape(
+        steps=np.zeros(0, np.int64) if steps is None else np.ascontiguousarray(steps),
+        arms=np.zeros(rows, np.int32),
+        delays=np.zeros(rows, np.int32),
+        regret=np.zeros(rows),
+        restarts=np.zeros(4 * SPARE_RESTARTS, np.int64),
+        marks=np.array([1, 0, 0, 0, 0], np.int64),
+        total=np.zeros(1),
+    )
+
+
+def _run(
+    run_steps: Callable[..., None],
+    arguments: tuple[Any, ...],
+    horizon: int,
+    per_call: int,
+    progress: Progress | None,
+) -> Tape:
+    """Call the loop until the horizon, in pieces short enough to be interrupted in between."""
+    *front, tape, rng = arguments
+    while tape.marks[STEP] <= horizon and not tape.marks[STOPPED]:
+        if tape.marks[RESTARTS] + SPARE_RESTARTS > len(tape.restarts):
+            tape = tape._replace(restarts=np.resize(tape.restarts, 2 * len(tape.restarts)))
+        last = min(horizon, int(tape.marks[STEP]) + per_call - 1)
+        run_steps(*front, tape, rng, last)
+        if progress is not None:
+            progress(int(tape.marks[STEP]) - 1, horizon)
+    return tape
+
+
+def _loop_for(
+    policy: Policy, arguments: tuple[Any, ...], mode: Mode
+) -> tuple[Callable[..., None], str, str]:
+    """The loop to call, "compiled" or "interpreted", and why it is interpreted."""
+    if mode not in ("auto", "compiled", "interpreted"):
+        raise InputError(f'mode is {mode!r}; give "auto", "compiled" or "interpreted".')
+    if mode == "interpreted":
+        return run_interpreted, "interpreted", "asked for"
+    from tarry.simulation import machine  # noqa: PLC0415  # Numba is loaded when first needed
+
+    try:
+        return machine.compiled_loop(arguments), "compiled", ""
+    except machine.CannotCompile as reason:
+        why = str(reason)
+    name = policy_label(policy)
+    if mode == "compiled":
+        raise PolicyError(f"{name} cannot run compiled: {why}.")
+    warnings.warn(
+        f"{name} runs interpreted, much slower than compiled: {why}.",
+        InterpretedWarning,
+        stacklevel=3,  # the line that called `play`
+    )
+    return run_interpreted, "interpreted", why
