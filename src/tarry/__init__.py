@@ -16,6 +16,13 @@ _HOME = {
     "POLICIES": "tarry.policies",
     "Setting": "tarry.policies",
     "Uniform": "tarry.policies",
+    "BDSE": "tarry.policies",
+    "BHSE": "tarry.policies",
+    "CensoredUCB": "tarry.policies",
+    "CSE": "tarry.policies",
+    "OPSE": "tarry.policies",
+    "RSE": "tarry.policies",
+    "SEPK": "tarry.policies",
     "SE": "tarry.policies",
     "DelayedUCB": "tarry.policies",
     "DelayedThompson": "tarry.policies",
@@ -28,8 +35,15 @@ if TYPE_CHECKING:
     from tarry import policies as policies
     from tarry import problems as problems
     from tarry import simulation as simulation
+    from tarry.policies import BDSE as BDSE
+    from tarry.policies import BHSE as BHSE
+    from tarry.policies import CSE as CSE
+    from tarry.policies import OPSE as OPSE
     from tarry.policies import POLICIES as POLICIES
+    from tarry.policies import RSE as RSE
     from tarry.policies import SE as SE
+    from tarry.policies import SEPK as SEPK
+    from tarry.policies import CensoredUCB as CensoredUCB
     from tarry.policies import DelayedThompson as DelayedThompson
     from tarry.policies import DelayedUCB as DelayedUCB
     from tarry.policies import Setting as Setting

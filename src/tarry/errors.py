@@ -2,7 +2,7 @@
 
     TarryError
     ├── InputError (also a ValueError)      an argument is not allowed
-    │   ├── UnknownNameError                a policy or problem family nobody knows, with the nearest names
+    │   ├── UnknownNameError                a name nobody knows; offers the nearest
     │   ├── PayoffError                     a payoff the policy cannot serve, or no payoff at all
     │   └── PolicyError                     a policy that lacks a method, or whose rule misbehaves
     ├── FileError (also an OSError)         a file that cannot be used
@@ -11,7 +11,7 @@
     └── LiveError                           a live agent was asked for something it cannot do
         ├── UnknownPlayError                no play has this id
         ├── ConflictError                   a second answer that differs from the first
-        └── JournalError                    the journal is damaged, foreign, or in use by another process
+        └── JournalError                    the journal is damaged, foreign or in use
 
 A message is one sentence: what was wrong, the value, and what is allowed.
 """

@@ -1,4 +1,4 @@
-"""The ledger: what was played, what came back, what is still out and for how long, what is complete.
+"""The ledger: what was played, what came back, what is still out and how old it is.
 
 The simulator and the live agent book the same three events here (a play starts, its answer is
 seen, it is at least D old), and every policy reads its evidence from here, so the delicate
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import IntArray
+from tarry.arrays import IntArray, Ints
 
 
 class Ledger(NamedTuple):
@@ -27,17 +27,17 @@ class Ledger(NamedTuple):
     All fields are arrays, so that one ledger serves interpreted and compiled code.
     """
 
-    plays: IntArray  # n(i)
-    seen: IntArray  # |O(i)|
-    seen_sum: IntArray  # sum of the delays over O(i)
-    start_sum: IntArray  # sum of the starts over M(i); the ages add up to m(i) * now - start_sum
-    complete: IntArray  # |F(i)|
-    complete_sum: IntArray  # sum of the delays over F(i)
-    latest: IntArray  # start, arm and delay of the play that became complete last
-    phase: IntArray  # first step of the current phase, failed phases so far
-    sweeps: IntArray  # a queue of (last step, size) pairs, see close_sweep
-    sweeps_ends: IntArray  # first and one past the last pair of the queue, as running counts
-    spacing: IntArray  # least time between plays of an arm, 0 where its sweeps say it (live only)
+    plays: Ints  # n(i)
+    seen: Ints  # |O(i)|
+    seen_sum: Ints  # sum of the delays over O(i)
+    start_sum: Ints  # sum of the starts over M(i); the ages add up to m(i) * now - start_sum
+    complete: Ints  # |F(i)|
+    complete_sum: Ints  # sum of the delays over F(i)
+    latest: Ints  # start, arm and delay of the play that became complete last
+    phase: Ints  # first step of the current phase, failed phases so far
+    sweeps: Ints  # a queue of (last step, size) pairs, see close_sweep
+    sweeps_ends: Ints  # first and one past the last pair of the queue, as running counts
+    spacing: Ints  # least time between plays of an arm, 0 where its sweeps say it (live only)
 
     def missing(self, arm: int) -> int:
         """m(i): how many plays of `arm` are still out."""

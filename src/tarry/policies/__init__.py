@@ -3,16 +3,30 @@
 from typing import Any
 
 from tarry.errors import UnknownNameError
+from tarry.policies.bdse import BDSE
+from tarry.policies.bhse import BHSE
+from tarry.policies.censored_ucb import CensoredUCB
+from tarry.policies.cse import CSE
 from tarry.policies.delayed_thompson import DelayedThompson
 from tarry.policies.delayed_ucb import DelayedUCB
+from tarry.policies.opse import OPSE
 from tarry.policies.protocol import STOP, Policy, Rule, Setting
+from tarry.policies.rse import RSE
 from tarry.policies.se import SE
+from tarry.policies.sepk import SEPK
 from tarry.policies.uniform import Uniform
 
 POLICIES: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
+        CSE,
+        BDSE,
+        RSE,
+        BHSE,
+        SEPK,
         SE,
+        OPSE,
+        CensoredUCB,
         DelayedUCB,
         DelayedThompson,
         Uniform,
@@ -28,4 +42,22 @@ def by_name(name: str) -> type[Any]:
     raise UnknownNameError.of("policy", name, POLICIES)
 
 
-__all__ = ["POLICIES", "STOP", "Policy", "Rule", "Setting", "by_name", *POLICIES]
+__all__ = [
+    "BDSE",
+    "BHSE",
+    "CSE",
+    "OPSE",
+    "POLICIES",
+    "RSE",
+    "SE",
+    "SEPK",
+    "STOP",
+    "CensoredUCB",
+    "DelayedThompson",
+    "DelayedUCB",
+    "Policy",
+    "Rule",
+    "Setting",
+    "Uniform",
+    "by_name",
+]

@@ -1,9 +1,23 @@
 """What is asked of a policy before it plays, and how it is named."""
 
 import dataclasses
+import inspect
+import math
+import numbers
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from tarry.arrays import IntArray
+from tarry.checks import as_whole
 from tarry.errors import InputError, PayoffError, PolicyError
+
+RULE_METHODS = {
+    "select": ("ledger", "step", "now", "rng"),
+    "returned": ("arm", "delay", "rng"),
+    "outlived": ("arm", "edge"),
+}
 
 
 def check_policy(policy: Any, payoff: str) -> None:
@@ -12,11 +26,17 @@ def check_policy(policy: Any, payoff: str) -> None:
         raise PolicyError(
             f"{policy.__name__} is a class; give a policy made from it, {policy.__name__}(...)."
         )
+    if isinstance(policy, str):
+        raise PolicyError(
+            f"The policy is the text {policy!r}; give a policy, "
+            f"such as tarry.policies.by_name({policy!r})()."
+        )
     if not callable(getattr(policy, "start", None)):
         raise PolicyError(
             f"{type(policy).__name__} has no method start(setting), so it is not a policy; "
             f"see tarry.policies.protocol for what a policy needs."
         )
+    _check_takes(policy.start, ("setting",))
     payoffs = getattr(policy, "payoffs", ("cost", "reward"))
     if payoff not in payoffs:
         other = getattr(policy, "counterpart", None)
@@ -33,6 +53,32 @@ def check_rule(rule: Any, policy: Any) -> None:
             f"{type(policy).__name__}.start returned a {type(rule).__name__} without a method "
             f"select(ledger, step, now, rng), which chooses the arm."
         )
+    for name, parameters in RULE_METHODS.items():
+        if hasattr(rule, name):
+            _check_takes(getattr(rule, name), parameters)
+
+
+def rule_edges(rule: Any, policy: Any, max_delay: int) -> IntArray:
+    """The ages at which a rule wants to hear of plays still out, none if it has no `edges`."""
+    ages = [as_whole(age) for age in getattr(rule, "edges", ())]
+    for age in ages:
+        if age is None or not 1 <= age <= max_delay:
+            raise PolicyError(
+                f"{type(policy).__name__} has an edge at age {age}; "
+                f"edges must be whole numbers from 1 to the max_delay {max_delay}."
+            )
+    return np.array(ages, np.int64)
+
+
+def _check_takes(method: Callable[..., Any], parameters: tuple[str, ...]) -> None:
+    """Refuse a method that cannot be called with these parameters, in this order."""
+    try:
+        inspect.signature(method).bind(*parameters)
+    except TypeError:
+        name = getattr(method, "__qualname__", str(method))
+        raise PolicyError(
+            f"{name} takes {inspect.signature(method)}; it must take ({', '.join(parameters)})."
+        ) from None
 
 
 def policy_label(policy: Any) -> str:
@@ -53,3 +99,10 @@ def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         words = " or ".join(f'"{word}"' for word in allowed)
         raise InputError(f"{name} is {value!r}; give {words}.")
+
+
+def check_positive(name: str, value: object) -> None:
+    """Refuse a setting that is no positive number."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not number or not 0.0 < float(value) < math.inf:  # type: ignore[arg-type]  # a Real
+        raise InputError(f"{name} is {value!r}; give a positive number.")

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tarry.arrays import FloatArray
+from tarry.arrays import Floats
 from tarry.ledger import Ledger
 from tarry.policies.protocol import Setting
 
@@ -17,8 +17,8 @@ class DelayedThompsonRule(NamedTuple):
 
     max_delay: int
     reward: bool
-    successes: FloatArray
-    failures: FloatArray
+    successes: Floats
+    failures: Floats
 
     def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
         """One draw of each arm's mean; play the best draw."""

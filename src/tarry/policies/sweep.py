@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import FloatArray, IntArray
+from tarry.arrays import Floats, Ints
 
 
 class Sweep(NamedTuple):
     """The active arms and how far the current sweep has come."""
 
-    active: IntArray  # S: the first `position[0]` entries, in increasing order
-    position: IntArray  # |S|, and how many of them this sweep has played
-    lower: FloatArray  # LCB of each arm at the latest test
-    upper: FloatArray  # UCB of each arm at the latest test
+    active: Ints  # S: the first `position[0]` entries, in increasing order
+    position: Ints  # |S|, and how many of them this sweep has played
+    lower: Floats  # LCB of each arm at the latest test
+    upper: Floats  # UCB of each arm at the latest test
 
     def finished(self) -> bool:
         """Whether every active arm had its play in this sweep."""

@@ -83,12 +83,13 @@ def _announced(name: str, *, ours: bool) -> Iterator[None]:
         if done.wait(PATIENCE):
             return
         live = sys.stderr.isatty()
-        print(text, end=" " if live else " ...\n", file=sys.stderr, flush=True)
+        sys.stderr.write(text if live else f"{text} ...\n")
+        sys.stderr.flush()
         while live and not done.wait(0.5):
-            line = f"\r{text} {time.monotonic() - begin:.0f} s"
-            print(line, end="", file=sys.stderr, flush=True)
+            sys.stderr.write(f"\r{text} {time.monotonic() - begin:.0f} s")
+            sys.stderr.flush()
         if live:
-            print(file=sys.stderr, flush=True)
+            sys.stderr.write("\n")
 
     speaker = threading.Thread(target=speak, daemon=True)
     speaker.start()
