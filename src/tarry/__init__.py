@@ -5,9 +5,12 @@ neither a compiler nor a plotting library.
 """
 
 import importlib
+import time
 from typing import TYPE_CHECKING, Any
 
 from tarry._version import __version__
+
+IMPORTED_AT = time.time()  # sources changed later are not those that this process runs
 
 _HOME = {
     "play": "tarry.simulation.play",

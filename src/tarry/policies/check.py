@@ -60,14 +60,15 @@ def check_rule(rule: Any, policy: Any) -> None:
 
 def rule_edges(rule: Any, policy: Any, max_delay: int) -> IntArray:
     """The ages at which a rule wants to hear of plays still out, none if it has no `edges`."""
-    ages = [as_whole(age) for age in getattr(rule, "edges", ())]
-    for age in ages:
-        if age is None or not 1 <= age <= max_delay:
+    edges = list(getattr(rule, "edges", ()))
+    for age in edges:
+        whole = as_whole(age)
+        if whole is None or not 1 <= whole <= max_delay:
             raise PolicyError(
                 f"{type(policy).__name__} has an edge at age {age}; "
                 f"edges must be whole numbers from 1 to the max_delay {max_delay}."
             )
-    return np.array(ages, np.int64)
+    return np.array(edges, np.int64)
 
 
 def _check_takes(method: Callable[..., Any], parameters: tuple[str, ...]) -> None:

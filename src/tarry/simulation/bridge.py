@@ -7,10 +7,12 @@ It also owns the cache of machine code on disk.
 
 The cache. Numba notices a change only in the file of the function it compiles, not in the files
 of what that function calls, and would go on using stale machine code. Cached code is therefore
-kept in a directory named after a fingerprint of all sources of the package. Rules from outside the
-package are never cached on disk.
+kept in a directory named after a fingerprint of all sources of the package. A process that loaded
+sources which have changed since keeps its code to itself, and rules from outside the package are
+never cached on disk.
 """
 
+import contextlib
 import functools
 import hashlib
 import inspect
@@ -26,6 +28,7 @@ import numba
 from numba import types
 from numba.extending import overload, overload_method, register_jitable
 
+import tarry
 from tarry.errors import PolicyError
 from tarry.policies import protocol
 
@@ -35,6 +38,7 @@ PACKAGE = "tarry"
 # compiled without reference counts, and what it calls is inlined.
 _BARE = {"_nrt": False, "forceinline": True, "error_model": "numpy"}
 _COUNTED = {"_nrt": True, "error_model": "numpy"}
+_OF_EVERY_NAMEDTUPLE = ("_asdict", "_make", "_replace")
 _methods: dict[str, tuple[str, ...]] = {}  # method name -> parameter names known to Numba
 _helpers: set[python_types.FunctionType] = set()
 _admitted: set[type] = set()
@@ -91,10 +95,11 @@ def compiled(function: Callable[..., Any], *, cached: bool) -> Any:
     """Compile `function` on first use; with `cached`, keep the machine code on disk."""
     _admit_functions(function)
     options = {"_nrt": False, "nogil": True, "error_model": "numpy"}
-    if not cached:
+    directory = cache_directory() if cached else None
+    if directory is None:
         return numba.njit(**options)(function)
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]  # set when Numba is imported
-    numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]  # see above
+    numba.config.CACHE_DIR = str(directory)  # type: ignore[attr-defined]  # see above
     try:
         return numba.njit(cache=True, **options)(function)
     finally:
@@ -102,13 +107,18 @@ def compiled(function: Callable[..., Any], *, cached: bool) -> Any:
 
 
 @functools.cache
-def cache_directory() -> Path:
-    """The directory of machine code made from exactly these sources, created if need be."""
+def cache_directory() -> Path | None:
+    """The directory of machine code made from exactly these sources, created if need be.
+
+    None if it is not known what this process has loaded, or if no place can be written to.
+    """
     package = Path(__file__).parent.parent
+    if any(source.stat().st_ctime > tarry.IMPORTED_AT for source in package.rglob("*.py")):
+        return None
     name = f"compiled-{fingerprint(package)}"
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    places = [Path(chosen)] if chosen else [package / "__pycache__", _user_cache()]
-    for place in places:
+    places = [Path(chosen)] if chosen else [package / "__pycache__"]
+    for place in [*places, *_user_cache()]:
         directory = place / name
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -117,7 +127,7 @@ def cache_directory() -> Path:
         if os.access(directory, os.W_OK):
             _drop_older(place, keep=name)
             return directory
-    return _user_cache() / name
+    return None
 
 
 def fingerprint(package: Path) -> str:
@@ -129,22 +139,30 @@ def fingerprint(package: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _user_cache() -> Path:
+def _user_cache() -> list[Path]:
+    """The user's own cache folder, if the user has a home."""
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / PACKAGE
+    try:
+        return [(Path(base) if base else Path.home() / ".cache") / PACKAGE]
+    except RuntimeError:
+        return []
 
 
 def _drop_older(place: Path, keep: str, spared: int = 2) -> None:
     """Delete all but the newest few directories of other sources; going back to one is cheap."""
-    others = [d for d in place.glob("compiled-*") if d.is_dir() and d.name != keep]
-    others.sort(key=lambda d: d.stat().st_mtime, reverse=True)
+    ages = []
+    for directory in place.glob("compiled-*"):
+        with contextlib.suppress(OSError):  # another process may be deleting it just now
+            ages.append((directory.stat().st_mtime, directory))
+    others = [directory for _, directory in sorted(ages, reverse=True) if directory.name != keep]
     for old in others[spared:]:
         shutil.rmtree(old, ignore_errors=True)
 
 
 def _methods_of(cls: type) -> Iterator[tuple[str, python_types.FunctionType]]:
     for name, member in vars(cls).items():
-        if isinstance(member, python_types.FunctionType) and not name.startswith("_"):
+        own = not name.startswith("__") and name not in _OF_EVERY_NAMEDTUPLE
+        if own and isinstance(member, python_types.FunctionType):
             yield name, member
 
 

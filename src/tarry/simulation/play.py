@@ -12,17 +12,17 @@ from tarry.arrays import FloatArray, IntArray, Steps
 from tarry.checks import check_payoff, check_whole
 from tarry.errors import InputError, PolicyError
 from tarry.ledger import empty_ledger
-from tarry.policies.check import check_policy, check_rule, policy_label
+from tarry.policies.check import check_policy, check_rule, policy_label, rule_edges
 from tarry.policies.protocol import Policy, Setting
-from tarry.problems.problem import Problem
+from tarry.problems.problem import Payoff, Problem
 from tarry.simulation.calendar import empty_calendar
+from tarry.simulation.interpreted import run_interpreted
 from tarry.simulation.loop import MISUSED, RESTARTS, ROW, SPARE_RESTARTS, STEP, STOPPED, Tape
-from tarry.simulation.loop import run_steps as run_interpreted
+from tarry.simulation.record import steps_to_record
 
 Mode = Literal["auto", "compiled", "interpreted"]
 Progress = Callable[[int, int], None]
 
-LONGEST_FULL_RECORD = 200_000_000  # steps; 16 bytes each
 STEPS_PER_CALL = {"compiled": 2_000_000, "interpreted": 20_000}  # between two looks at Ctrl-C
 
 
@@ -61,7 +61,7 @@ def play(
     policy: Policy,
     problem: Problem,
     *,
-    payoff: str,
+    payoff: Payoff,
     horizon: int,
     seed: int = 0,
     record: int | npt.ArrayLike | None = None,
@@ -92,16 +92,20 @@ def play(
     horizon = check_whole("horizon", horizon, 1, 2**62)
     seed = check_whole("seed", seed, 0, 2**64 - 1)
     check_policy(policy, payoff)
+    if not isinstance(problem, Problem):
+        raise InputError(
+            f"The problem is a {type(problem).__name__}; it must be one made by tarry.problems."
+        )
     if problem.horizon_limit is not None and horizon > problem.horizon_limit:
         raise InputError(
             f"The replayed table has {problem.horizon_limit} rows, but horizon is {horizon}; "
             f"play at most {problem.horizon_limit} steps."
         )
-    steps = _steps_to_record(record, horizon)
+    steps = steps_to_record(record, horizon)
     setting = Setting(problem.arms, problem.max_delay, horizon, reward)
     rule = policy.start(setting)
     check_rule(rule, policy)
-    edges = np.asarray(getattr(rule, "edges", ()), np.int64)
+    edges = rule_edges(rule, policy, problem.max_delay)
     arguments = (
         rule,
         empty_ledger(problem.arms),
@@ -134,33 +138,6 @@ def play(
         mode=chosen_mode,
         why=why,
     )
-
-
-def evenly_spaced(points: int, horizon: int) -> Steps:
-    """At most `points` steps, spread evenly over 1..horizon, the horizon among them."""
-    ends = np.linspace(horizon / points, horizon, points)
-    return np.unique(np.maximum(np.rint(ends), 1).astype(np.int64))
-
-
-def _steps_to_record(record: int | npt.ArrayLike | None, horizon: int) -> Steps | None:
-    if record is None:
-        if horizon > LONGEST_FULL_RECORD:
-            raise InputError(
-                f"Recording all {horizon} steps would take {horizon * 16 / 2**30:.0f} GiB; give "
-                f"record=1000, say, to keep that many evenly spaced steps."
-            )
-        return None
-    if np.ndim(record) == 0:
-        return evenly_spaced(check_whole("record", record, 1, LONGEST_FULL_RECORD), horizon)
-    wanted = np.asarray(record)
-    whole = wanted.astype(np.int64) if np.issubdtype(wanted.dtype, np.number) else None
-    if whole is None or wanted.ndim != 1 or not wanted.size or not np.array_equal(whole, wanted):
-        raise InputError(f"record is {record!r}; give a number of steps or a list of whole steps.")
-    if np.any(np.diff(whole) <= 0) or whole[0] < 1 or whole[-1] > horizon:
-        raise InputError(
-            f"record runs from {whole[0]} to {whole[-1]}; give increasing steps in 1..{horizon}."
-        )
-    return whole
 
 
 def _blank_tape(steps: Steps | None, horizon: int) -> Tape:
@@ -203,7 +180,7 @@ def _loop_for(
         raise InputError(f'mode is {mode!r}; give "auto", "compiled" or "interpreted".')
     if mode == "interpreted":
         return run_interpreted, "interpreted", "asked for"
-    from tarry.simulation import machine  # noqa: PLC0415  # Numba is loaded when first needed
+    from tarry.simulation import machine  # Numba is loaded when first needed
 
     try:
         return machine.compiled_loop(arguments), "compiled", ""

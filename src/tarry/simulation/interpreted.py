@@ -1,0 +1,40 @@
+"""The loop without a compiler: step by step in Python, for debugging and for rules of any kind."""
+
+from typing import Any
+
+import numpy as np
+
+from tarry.checks import as_whole
+from tarry.errors import PolicyError
+from tarry.ledger import Ledger
+from tarry.policies.protocol import STOP
+from tarry.simulation.loop import run_steps
+
+
+class Watched:
+    """A rule as it is, except that what it chooses must be a whole number.
+
+    The compiler sees to this where a rule is compiled.
+    """
+
+    def __init__(self, rule: Any) -> None:
+        self.rule = rule
+        for hook in ("returned", "outlived"):
+            if hasattr(rule, hook):
+                setattr(self, hook, getattr(rule, hook))
+
+    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+        """The rule's choice."""
+        choice = self.rule.select(ledger, step, now, rng)
+        arm = as_whole(choice)
+        if arm is None:
+            raise PolicyError(
+                f"{type(self.rule).__name__}.select returned {choice!r} at step {step}; it must "
+                f"return the number of an arm, or {STOP} to stop."
+            )
+        return arm
+
+
+def run_interpreted(rule: Any, *arguments: Any) -> None:
+    """`run_steps`, interpreted, for a rule that may be anything."""
+    run_steps(Watched(rule), *arguments)
