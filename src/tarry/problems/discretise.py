@@ -24,6 +24,8 @@ Function = Callable[[FloatArray], Any]
 # More values than this are a sign of a unit that is too fine: 2**24 take 400 MB on the way.
 MOST_VALUES = 2**24
 GRID = 257
+# An atom this close to a half-way point is on it, but for the rounding of its location.
+TIE = 1e-6
 
 
 def discretise(distribution: Any, max_delay: int) -> Law:
@@ -48,18 +50,19 @@ def discretise(distribution: Any, max_delay: int) -> Law:
             f"The distribution is {shortened(distribution)}; it must have the methods cdf and sf, "
             "as the frozen distributions of scipy.stats do."
         )
-    return law_of(cdf, sf, check_max_delay(max_delay), atoms=has_atoms(distribution))
-
-
-def has_atoms(distribution: Any) -> bool:
-    """Whether single numbers can have probability, so that half-way points need care."""
+    most = check_max_delay(max_delay)
     if any(base.__name__ == "DiscreteDistribution" for base in type(distribution).__mro__):
-        return True
-    return hasattr(distribution, "pmf") and not hasattr(distribution, "pdf")
+        # SciPy's newer discrete distributions live on the integers and interpolate between them.
+        return law_of(lambda x: cdf(np.floor(x)), lambda x: sf(np.floor(x)), most)
+    atoms = hasattr(distribution, "pmf") and not hasattr(distribution, "pdf")
+    return law_of(cdf, sf, most, atoms=atoms)
 
 
 def law_of(cdf: Function, sf: Function, most: int, *, atoms: bool = False) -> Law:
-    """The law of a delay with P(X <= x) = cdf(x) and P(X > x) = sf(x), rounded and clipped."""
+    """The law of a delay with P(X <= x) = cdf(x) and P(X > x) = sf(x), rounded and clipped.
+
+    `atoms` says that half-way points may have probability and need care.
+    """
     below = checked(cdf, "cdf", atoms=atoms)
     above = checked(sf, "sf", atoms=atoms)
     low = first_true(lambda k: below(k) > 0, most)
@@ -81,8 +84,14 @@ def checked(function: Function, name: str, *, atoms: bool) -> Callable[[IntArray
         cuts = k + 0.5
         if atoms:
             # k + 0.5 itself is rounded to the even neighbour: down to k, or up to k + 1.
-            cuts = np.where(k % 2 == 0, cuts, np.nextafter(cuts, -np.inf))
-        shares = np.asarray(function(cuts), dtype=np.float64)
+            cuts += np.where(k % 2 == 0, TIE, -TIE)
+        try:
+            shares = np.asarray(function(cuts), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"The {name} of the distribution fails ({shortened(str(error))}); it must return "
+                "one number from 0 to 1 for each delay."
+            ) from error
         good = (shares >= 0) & (shares <= 1)
         if shares.shape != k.shape or not good.all():
             bad = shares[~good].tolist()[0] if not good.all() else shares
