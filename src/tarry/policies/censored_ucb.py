@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class CensoredUCB:
     True
     """
 
-    radius: str = "paper"
+    radius: Literal["paper", "experiments"] = "paper"
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     needs_horizon: ClassVar[bool] = True
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class OPSE:
     0
     """
 
-    log_term: str = "T"
+    log_term: Literal["T", "KT"] = "T"
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     needs_horizon: ClassVar[bool] = True
 

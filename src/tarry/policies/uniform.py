@@ -24,7 +24,9 @@ class UniformRule(NamedTuple):
 class Uniform:
     """Play an arm drawn uniformly at random, whatever came back: the yardstick for learning.
 
-    Its expected regret is exactly horizon * mean(gaps).
+    It learns nothing, so its regret is known:
+
+        E[regret] = horizon * mean(gaps)
 
     >>> import tarry
     >>> problem = tarry.problems.deterministic([1, 4], max_delay=4)
