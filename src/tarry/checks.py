@@ -3,6 +3,8 @@
 import operator
 from typing import Any
 
+import numpy as np
+
 from tarry.errors import InputError, PayoffError
 
 
@@ -10,7 +12,7 @@ def check_payoff(payoff: object) -> bool:
     """Whether `payoff` is "reward" (else it is "cost"; anything else is refused)."""
     if isinstance(payoff, str) and payoff in ("cost", "reward"):
         return payoff == "reward"
-    raise PayoffError(f"The payoff is {payoff!r}; it must be 'cost' or 'reward'.")
+    raise PayoffError(f"The payoff is {shortened(payoff)}; it must be 'cost' or 'reward'.")
 
 
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:
@@ -18,20 +20,34 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None) -> i
     limits = f"at least {least}" if most is None else f"from {least} to {most}"
     whole = as_whole(value)
     if whole is None or whole < least or (most is not None and whole > most):
-        raise InputError(f"The {name} is {value!r}; it must be a whole number {limits}.")
+        raise InputError(f"The {name} is {shortened(value)}; it must be a whole number {limits}.")
     return whole
+
+
+def check_positive(name: str, value: Any) -> float:
+    """`value` as a float if it is a positive finite number."""
+    real = isinstance(value, int | float | np.integer | np.floating) and value is not True
+    if not real or not 0 < value < float("inf"):
+        raise InputError(f"The {name} is {shortened(value)}; it must be a positive number.")
+    return float(value)
 
 
 def as_whole(value: Any) -> int | None:
     """`value` as an int, or None if it is no whole number (booleans are none)."""
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_ | str):
         return None
     try:
         return operator.index(value)
     except TypeError:
         pass
     try:
-        number = float(value) if not isinstance(value, str) else float("nan")
+        number = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
     return int(number) if number.is_integer() else None
+
+
+def shortened(value: object, width: int = 60) -> str:
+    """The repr of `value` on one line, cut to `width` characters."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= width else text[: width - 3] + "..."

@@ -12,7 +12,7 @@ from tarry.errors import InputError
 from tarry.problems import Law, discretise
 from tarry.problems.discretise import first_true
 
-CONTINUOUS = {
+CONTINUOUS: dict[str, Any] = {
     "exponential": stats.expon(scale=30),
     "normal across 0": stats.norm(3, 10),
     "normal above D": stats.norm(150, 20),
@@ -24,7 +24,7 @@ CONTINUOUS = {
     "cauchy": stats.cauchy(50, 5),
     "histogram": stats.rv_histogram(np.histogram([1, 5, 5, 9, 70], bins=7)),
 }
-DISCRETE = {
+DISCRETE: dict[str, Any] = {
     "poisson": stats.poisson(17),
     "binomial": stats.binom(120, 0.7),
     "halves": stats.binom(20, 0.4, loc=0.5),

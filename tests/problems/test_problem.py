@@ -99,7 +99,7 @@ def test_pickled_problem_draws_the_same_delays() -> None:
 
 
 def test_problem_prints_a_table() -> None:
-    """print shows every arm with its exact mean delay."""
+    """Printing shows every arm with its exact mean delay."""
     assert str(MIXED).splitlines() == [
         "from_pmf: 3 arms, max_delay 10",
         "arm  mean delay  deviation     mean  delays",

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from tarry.arrays import IntArray
 from tarry.errors import InputError
 from tarry.problems import replay
 
@@ -17,7 +18,7 @@ TABLES = hnp.arrays(
 
 
 @given(TABLES, st.integers(0, 5))
-def test_delays_are_those_of_the_table(table: np.ndarray, seed: int) -> None:  # type: ignore[type-arg]
+def test_delays_are_those_of_the_table(table: IntArray, seed: int) -> None:
     """The play of arm k in step s takes table[s - 1, k], whatever the seed."""
     problem = replay(table, 9)
     steps, arms = table.shape
@@ -29,7 +30,7 @@ def test_delays_are_those_of_the_table(table: np.ndarray, seed: int) -> None:  #
 
 
 @given(TABLES)
-def test_means_and_laws_are_those_of_the_columns(table: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_means_and_laws_are_those_of_the_columns(table: IntArray) -> None:
     """Exact quantities of a table are those of its columns."""
     problem = replay(table, 9)
     assert problem.means == pytest.approx(table.mean(axis=0) / 9, rel=1e-14)

@@ -36,11 +36,11 @@ def test_philox_gives_the_published_words(counter: Any, key: Any, words: Any) ->
 
 
 @given(st.lists(st.tuples(WORD, WORD, WORD, WORD), min_size=1, max_size=20), WORD, WORD)
-def test_philox_is_the_same_for_integers_and_arrays(counters: Any, k0: int, k1: int) -> None:
+def test_philox_is_the_same_for_integers_and_arrays(counters: list[Any], k0: int, k1: int) -> None:
     """Wrapping 64-bit products give the words that Python's integers give."""
-    columns = np.array(counters, dtype=np.int64).T
-    words = np.array(philox(*columns, k0, k1)).T
-    assert words.tolist() == [list(philox(*counter, k0, k1)) for counter in counters]
+    c0, c1, c2, c3 = np.array(counters, dtype=np.int64).T
+    arrays = np.array(philox(c0, c1, c2, c3, k0, k1)).T.tolist()
+    assert arrays == [list(philox(a, b, c, d, k0, k1)) for a, b, c, d in counters]
 
 
 @given(st.integers(0, 2**70), st.lists(st.integers(1, 2**62), min_size=1, max_size=20))

@@ -6,16 +6,10 @@ from typing import Any
 import numpy as np
 
 from tarry.arrays import IntArray
+from tarry.checks import check_positive, shortened
 from tarry.errors import InputError
-from tarry.problems.delays import (
-    check_delays,
-    check_max_delay,
-    check_names,
-    check_numbers,
-    shortened,
-)
+from tarry.problems.delays import check_delays, check_max_delay, check_names, check_numbers
 from tarry.problems.discretise import discretise
-from tarry.problems.families import check_positive
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem, naming_arm
 from tarry.problems.replay import empirical_law

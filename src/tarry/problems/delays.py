@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tarry.arrays import IntArray
-from tarry.checks import check_whole
+from tarry.checks import check_whole, shortened
 from tarry.errors import InputError
 
 # A delay and its alias share one 64-bit integer, and the age of a play may be one more than D.
@@ -49,12 +49,6 @@ def check_numbers(numbers: Any, what: str) -> Any:
     if array.dtype.kind not in "iuf":
         raise InputError(f"{what} are {shortened(numbers)}; they must be numbers.")
     return array
-
-
-def shortened(value: object, width: int = 60) -> str:
-    """The repr of `value`, cut to `width` characters."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def check_names(names: Sequence[str] | None, arms: int) -> tuple[str, ...]:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
+from tarry.checks import shortened
 from tarry.errors import InputError
-from tarry.problems.delays import check_max_delay, shortened
+from tarry.problems.delays import check_max_delay
 from tarry.problems.law import Law
 
 Function = Callable[[FloatArray], Any]

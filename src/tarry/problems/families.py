@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tarry.arrays import FloatArray
-from tarry.checks import check_whole
+from tarry.checks import check_positive, check_whole
 from tarry.errors import InputError
 from tarry.problems.delays import check_max_delay, check_numbers
 from tarry.problems.law import Law
@@ -183,14 +183,6 @@ def survival(arms: int = 4, max_delay: int = 1095, seed: int = 0) -> Problem:
 def pairs(*columns: FloatArray) -> Iterable[tuple[float, ...]]:
     """The rows of some columns, as plain numbers."""
     return zip(*(column.tolist() for column in columns), strict=True)
-
-
-def check_positive(name: str, value: Any) -> float:
-    """`value` as a float if it is a positive finite number."""
-    number = check_numbers(value, f"The {name}")
-    if number.shape != () or not 0 < number < np.inf:
-        raise InputError(f"The {name} is {value!r}; it must be a positive number.")
-    return float(number)
 
 
 FAMILIES: dict[str, Callable[..., Problem]] = {

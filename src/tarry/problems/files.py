@@ -107,6 +107,8 @@ def decode(body: bytes) -> Problem:
         raw = unpack(packed, 4 * steps * arms)
         table = np.frombuffer(raw, "<i4").reshape(steps, arms)
         return replay(table, facts["max_delay"], names)
+    if facts["kind"] != "laws":
+        raise ValueError(f"its kind is {facts['kind']!r}")
     raw = unpack(packed, 12 * sum(sizes))
     cuts = np.cumsum(sizes)[:-1]
     values = np.split(np.frombuffer(raw[: 4 * sum(sizes)], "<i4"), cuts)

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
-from tarry.checks import check_payoff, check_whole
+from tarry.checks import check_payoff, check_whole, shortened
 from tarry.errors import InputError
 from tarry.problems.alias import alias_cells
-from tarry.problems.delays import check_max_delay, check_names, shortened
+from tarry.problems.delays import check_max_delay, check_names
 from tarry.problems.law import Law
 from tarry.problems.world import World, draw_delays, seed_words
 
@@ -55,6 +55,8 @@ class Problem:
         most = check_max_delay(self.max_delay)
         if not laws:
             raise InputError("The problem has 0 arms; it must have at least 1.")
+        if not isinstance(self.label, str):
+            raise InputError(f"The label is {shortened(self.label)}; it must be a string.")
         names = check_names(self.names, len(laws))
         for name, law in zip(names, laws, strict=True):
             if not isinstance(law, Law):
@@ -120,9 +122,14 @@ class Problem:
         Each equals `world(seed).delay(step, arm)`: it depends on nothing else that was played.
         """
         most = self.horizon_limit or 2**62
-        plays = np.broadcast_arrays(
-            indices(steps, "steps", 1, most), indices(arms, "arms", 0, self.arms - 1)
-        )
+        pair = indices(steps, "steps", 1, most), indices(arms, "arms", 0, self.arms - 1)
+        try:
+            plays = np.broadcast_arrays(*pair)
+        except ValueError:
+            raise InputError(
+                f"Steps of shape {pair[0].shape} were given arms of shape {pair[1].shape}; "
+                "the shapes must be the same or broadcast."
+            ) from None
         flat = [np.atleast_1d(array).ravel() for array in plays]
         return draw_delays(self.world(seed), *flat).reshape(plays[0].shape)
 
