@@ -16,6 +16,9 @@ _HOME = {
     "play": "tarry.simulation.play",
     "Run": "tarry.simulation.play",
     "InterpretedWarning": "tarry.simulation.play",
+    "compare": "tarry.experiments.compare",
+    "Result": "tarry.experiments.result",
+    "load": "tarry.experiments.results",
     "POLICIES": "tarry.policies",
     "Setting": "tarry.policies",
     "Uniform": "tarry.policies",
@@ -30,14 +33,18 @@ _HOME = {
     "DelayedUCB": "tarry.policies",
     "DelayedThompson": "tarry.policies",
 }
-_MODULES = ("errors", "ledger", "policies", "problems", "simulation")
+_MODULES = ("errors", "experiments", "ledger", "policies", "problems", "simulation")
 
 if TYPE_CHECKING:
     from tarry import errors as errors
+    from tarry import experiments as experiments
     from tarry import ledger as ledger
     from tarry import policies as policies
     from tarry import problems as problems
     from tarry import simulation as simulation
+    from tarry.experiments.compare import compare as compare
+    from tarry.experiments.result import Result as Result
+    from tarry.experiments.results import load as load
     from tarry.policies import BDSE as BDSE
     from tarry.policies import BHSE as BHSE
     from tarry.policies import CSE as CSE

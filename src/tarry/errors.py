@@ -8,6 +8,7 @@
     ├── FileError (also an OSError)         a file that cannot be used
     │   ├── ProblemFileError                not a problem file of ours, or cut short
     │   └── ResultsError                    a results folder of another experiment, or damaged
+    ├── ExecutorError                       workers that broke down, cannot be reached or differ
     └── LiveError                           a live agent was asked for something it cannot do
         ├── UnknownPlayError                no play has this id
         ├── ConflictError                   a second answer that differs from the first
@@ -62,6 +63,10 @@ class ProblemFileError(FileError):
 
 class ResultsError(FileError):
     """A results folder of another experiment, or a damaged file in it."""
+
+
+class ExecutorError(TarryError):
+    """Workers that broke down, cannot be reached, or run another version of tarry."""
 
 
 class LiveError(TarryError):

@@ -1,0 +1,1 @@
+"""What is run: description, runner, results on disk, numbers, figures, the paper and the report."""

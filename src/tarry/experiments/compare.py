@@ -1,0 +1,149 @@
+"""`compare`: policies on problems, many runs, all cores, one result."""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from typing import Any, TypeAlias
+
+from tarry.experiments.experiment import (
+    Case,
+    Experiment,
+    Policies,
+    Source,
+    Task,
+    labelled,
+    seeds_of_run,
+)
+from tarry.experiments.outcome import Outcome
+from tarry.experiments.progress import bar
+from tarry.experiments.result import Result, assemble
+from tarry.experiments.runner import compile_policies, run_tasks
+from tarry.problems.problem import Problem
+
+Progress: TypeAlias = bool | Callable[[int, int], None] | None
+
+
+def compare(
+    policies: Policies,
+    *,
+    problems: Source | Mapping[str, Source],
+    payoff: str,
+    horizon: int,
+    runs: int = 10,
+    seed: int = 0,
+    workers: int | None = None,
+    record: int = 200,
+    folder: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    progress: Progress = None,
+) -> Result:
+    """Let every policy play every problem `runs` times and return all regret curves.
+
+    The runs are paired: in run r every policy meets the same instance and the same delays.
+
+    Args:
+        policies: A list of policies, or a dict with a label for each.
+        problems: A `Problem`, or a function from a seed to a `Problem`, which draws a new instance
+            for every run; or a dict of such by name.
+        payoff: "cost" or "reward".
+        horizon: T, the number of plays in a run.
+        runs: How many runs; run r is the same whatever this number is.
+        seed: All seeds follow from it (`numpy.random.SeedSequence`).
+        workers: Threads, by default one for each core. It does not change the result.
+        record: How many evenly spaced steps of each run are kept.
+        folder: Where finished runs are put as they finish; the same call with the same folder goes
+            on where it was interrupted.
+        executor: Any executor of `concurrent.futures` in place of threads, such as that of
+            `tarry.experiments.dask.connect`.
+        progress: True for a bar, False for none, a function called with (runs done, runs in all);
+            by default a bar if there is a terminal.
+
+    >>> import tarry
+    >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
+    >>> result = tarry.compare([tarry.SE(), tarry.Uniform()], problems=problem, payoff="cost",
+    ...                        horizon=10_000, runs=3, progress=False)
+    >>> print(result.final())
+    policy   mean    std   95 % interval  runs
+    SE       1987      0    1987 to 1987     3
+    Uniform  4937  30.44    4861 to 5013     3
+    """
+    if not isinstance(problems, Mapping):
+        problems = {problem_name(problems, seed): problems}
+    cases = [Case(name, source, horizon, record) for name, source in problems.items()]
+    experiment = Experiment(labelled(policies), cases, payoff, runs, seed)
+    return run_experiment(
+        experiment, workers=workers, folder=folder, executor=executor, progress=progress
+    )
+
+
+def run_experiment(
+    experiment: Experiment,
+    *,
+    workers: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    progress: Progress = None,
+) -> Result:
+    """Run what is not yet in the folder, and return the whole result."""
+    store = None
+    outcomes: dict[Task, Outcome] = {}
+    if folder is not None:
+        from tarry.experiments.results import Store  # pyarrow is loaded when first needed
+
+        store = Store(folder, experiment)
+        whole = store.complete()
+        if whole is not None:
+            return whole
+        outcomes = store.finished()
+    if executor is None and len(outcomes) < experiment.size:
+        compile_policies(experiment)  # before the bar starts its clock
+    with ExitStack() as stack:
+        tell = teller(progress, experiment.size, len(outcomes), stack)
+
+        def receive(outcome: Outcome) -> None:
+            if store is not None:
+                store.add(outcome)
+            outcomes[outcome.task] = outcome
+            tell(len(outcomes), experiment.size)
+
+        try:
+            done = set(outcomes)
+            run_tasks(experiment, receive, finished=done, workers=workers, executor=executor)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(interrupted(len(outcomes), experiment.size, folder)) from None
+    result = assemble(experiment.description, outcomes.values())
+    if store is not None:
+        store.finish(result)
+    return result
+
+
+def teller(
+    progress: Progress, total: int, done: int, stack: ExitStack
+) -> Callable[[int, int], None]:
+    """The function that is told how many runs are done."""
+    if callable(progress):
+        return progress
+    if progress is False or (progress is None and not sys.stderr.isatty()):
+        return lambda _done, _total: None
+    advance = stack.enter_context(bar("runs", total, done=done))
+    return lambda _done, _total: advance(1)
+
+
+def interrupted(done: int, total: int, folder: str | os.PathLike[str] | None) -> str:
+    """The one sentence about an interruption."""
+    if folder is None:
+        return f"Interrupted with {done} of {total} runs finished; nothing is kept without folder."
+    return (
+        f"Interrupted with {done} of {total} runs finished; they are kept in {str(folder)!r}, "
+        f"and the same call goes on from there."
+    )
+
+
+def problem_name(source: Any, seed: int) -> str:
+    """What to call the only problem of a comparison: how it was made, but for its seed."""
+    problem = Case("problem", source, 1).draw(seeds_of_run(seed, 0).problem)
+    label = problem.label or "problem"
+    return label if isinstance(source, Problem) else re.sub(r"(, )?\bseed=\d+", "", label)

@@ -1,0 +1,66 @@
+"""Experiments on a Dask cluster: the only module that imports Dask.
+
+    with connect("tcp://10.0.0.5:8786") as executor:
+        tarry.compare(..., executor=executor)
+
+The workers need the same version of tarry. A worker that dies costs only time: the scheduler gives
+its runs to others, and a run has the same outcome wherever it is played.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from tarry.errors import ExecutorError
+
+T = TypeVar("T")
+RETRIES = 3  # after a worker was lost while it computed
+
+
+class DaskExecutor(Executor):
+    """A Dask client in the form of concurrent.futures, with the number of threads it offers."""
+
+    def __init__(self, client: Any) -> None:
+        """Use this `distributed.Client`; it stays open when the executor is shut down."""
+        self._client = client
+        self._inner = client.get_executor(pure=False, retries=RETRIES)
+
+    @property
+    def slots(self) -> int:
+        """Threads of all workers."""
+        return max(1, sum(self._client.ncores().values()))
+
+    def submit(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
+        """Let a worker call the function."""
+        future: Future[T] = self._inner.submit(function, *args, **kwargs)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Wait for what was submitted, or cancel it."""
+        self._inner.shutdown(wait=wait, cancel_futures=cancel_futures)
+
+
+@contextmanager
+def connect(address: str, timeout: float = 10.0) -> Iterator[DaskExecutor]:
+    """The executor of the Dask scheduler at `address`, such as "tcp://10.0.0.5:8786"."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ExecutorError(
+            "Dask is not installed; install it with: pip install 'tarry[dask]'."
+        ) from error
+    try:
+        client = Client(address, timeout=timeout, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ExecutorError(
+            f"There is no Dask scheduler at {address!r}; start one with 'dask scheduler' and give "
+            f"the address that it prints."
+        ) from error
+    with client:
+        if not client.ncores():
+            raise ExecutorError(
+                f"The Dask scheduler at {address!r} has no workers; start some with "
+                f"'dask worker {address}'."
+            )
+        yield DaskExecutor(client)

@@ -1,0 +1,77 @@
+"""Progress: a bar with the time left on a terminal, a line now and then elsewhere."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+QUIET_SECONDS = 5.0  # between two lines where there is no terminal
+
+
+class Advance(Protocol):
+    """Called when work is done."""
+
+    def __call__(self, amount: float, /, what: str = "") -> None:
+        """Add `amount` of work; `what` is being done now."""
+
+
+@contextmanager
+def bar(title: str, total: float, *, done: float = 0.0) -> Iterator[Advance]:
+    """Show progress on stderr while the block runs."""
+    show = terminal_bar if sys.stderr.isatty() else line_by_line
+    with show(title, total, done) as advance:
+        yield advance
+
+
+@contextmanager
+def terminal_bar(title: str, total: float, done: float) -> Iterator[Advance]:
+    """A bar that moves."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=60) as progress:
+        task = progress.add_task(title, total=total, completed=int(done))
+
+        def advance(amount: float, /, what: str = "") -> None:
+            progress.update(task, advance=amount, description=f"{title} {what}".rstrip())
+
+        yield advance
+
+
+@contextmanager
+def line_by_line(title: str, total: float, done: float) -> Iterator[Advance]:
+    """A line of text at most every few seconds, for logs."""
+    begin = spoken = time.monotonic()
+    worked = 0.0
+
+    def advance(amount: float, /, what: str = "") -> None:
+        nonlocal spoken, worked
+        worked += amount
+        now = time.monotonic()
+        if now - spoken < QUIET_SECONDS:
+            return
+        spoken = now
+        rest = total - done - worked
+        left = (now - begin) * rest / worked if worked else 0.0
+        share = 100 * (done + worked) / total
+        line = f"{title} {what}".rstrip()
+        sys.stderr.write(f"{line}: {share:.0f} %, about {left:.0f} s left\n")
+        sys.stderr.flush()
+
+    yield advance

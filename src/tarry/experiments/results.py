@@ -1,0 +1,298 @@
+"""Results on disk: a folder with the description and one tidy Parquet table.
+
+    experiment.json       policies, problems, seeds, settings, versions; written first
+    parts/C-P-R.parquet   one finished run each, while the experiment is running
+    results.parquet       all runs in one table, when it is complete; the parts are then removed
+
+Every file appears by an atomic rename: it is complete or it does not exist. The table and the parts
+carry the fingerprint of the experiment, so that nothing of another experiment is taken for its own.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tarry.arrays import IntArray
+from tarry.errors import ResultsError
+from tarry.experiments.experiment import FORMAT, Experiment, Seeds, Task, key_of, seeds_of_run
+from tarry.experiments.outcome import Outcome
+from tarry.experiments.result import Result, blank_records
+from tarry.problems.files import write_atomically
+
+DESCRIPTION, TABLE, PARTS = "experiment.json", "results.parquet", "parts"
+WORDS = pa.dictionary(pa.int32(), pa.string())
+SCHEMA = pa.schema(
+    [
+        ("problem", WORDS),
+        ("policy", WORDS),
+        ("run", pa.int32()),
+        ("problem_seed", pa.uint32()),
+        ("play_seed", pa.uint64()),
+        ("world", WORDS),  # fingerprint of the instance
+        ("step", pa.int64()),
+        ("regret", pa.float64()),  # cumulative pseudo-regret
+        ("arm", pa.int32()),
+        ("delay", pa.int32()),
+        ("restarts", pa.int32()),  # so far
+    ]
+)
+
+
+NUMBERS = ("run", "step", "regret", "arm", "delay", "restarts")
+
+
+class Store:
+    """The folder of one experiment: what is finished in it, and where more is put."""
+
+    def __init__(self, folder: str | os.PathLike[str], experiment: Experiment) -> None:
+        """Open the folder, or make it; refuse that of another experiment."""
+        self.folder = Path(folder)
+        self.experiment = experiment
+        write_description(self.folder, experiment.description)
+
+    def complete(self) -> Result | None:
+        """The whole result, if the experiment was finished before."""
+        return load(self.folder) if (self.folder / TABLE).exists() else None
+
+    def finished(self) -> dict[Task, Outcome]:
+        """The runs that were finished before, if the experiment was interrupted."""
+        found = {}
+        for path in sorted((self.folder / PARTS).glob("*.parquet")):
+            outcome = self._read_part(path)
+            found[outcome.task] = outcome
+        return found
+
+    def add(self, outcome: Outcome) -> None:
+        """Keep a finished run."""
+        task = outcome.task
+        case = self.experiment.cases[task.case]
+        rows = len(outcome.regret)
+        label = self.experiment.labels[task.policy]
+        columns = run_columns(case.name, label, task.run, outcome.seeds, outcome.world, rows)
+        columns += [
+            pa.array(case.steps[:rows]),
+            pa.array(outcome.regret),
+            pa.array(outcome.arms.astype(np.int32)),
+            pa.array(outcome.delays.astype(np.int32)),
+            pa.array(outcome.restarts),
+        ]
+        facts = {"key": self.experiment.key, "task": list(task), "version": outcome.version}
+        table = pa.Table.from_arrays(columns, schema=with_facts(facts))
+        write_file(self.folder / PARTS / part_name(task), table_bytes(table))
+
+    def finish(self, result: Result) -> None:
+        """Put the complete table in place of the parts."""
+        save(result, self.folder)
+        for path in (self.folder / PARTS).glob("*.parquet"):
+            path.unlink(missing_ok=True)
+        if (self.folder / PARTS).is_dir():
+            (self.folder / PARTS).rmdir()
+
+    def _read_part(self, path: Path) -> Outcome:
+        table, facts = read_table(path)
+        if facts.get("key") != self.experiment.key:
+            raise ResultsError(f"{str(path)!r} belongs to another experiment; remove it.")
+        task = Task(*facts["task"])
+        case = self.experiment.cases[task.case]
+        rows = table.num_rows
+        if path.name != part_name(task) or table["step"].to_pylist() != case.steps[:rows].tolist():
+            raise ResultsError(f"{str(path)!r} is damaged; remove it, and its run is done again.")
+        worlds = table["world"].to_pylist()
+        regret, arms, delays, restarts = (table[name].to_numpy() for name in NUMBERS[2:])
+        return Outcome(
+            task,
+            seeds_of_run(self.experiment.seed, task.run),
+            worlds[0] if worlds else "",
+            regret,
+            arms,
+            delays,
+            restarts,
+            facts["version"],
+        )
+
+
+def save(result: Result, folder: str | os.PathLike[str]) -> None:
+    """Write a result; a folder that holds another experiment is refused."""
+    place = Path(folder)
+    write_description(place, result.description)
+    write_file(place / TABLE, table_bytes(table_of(result)))
+
+
+def load(folder: str | os.PathLike[str]) -> Result:
+    """Read the result that `Result.save` wrote, or a comparison with `folder=...` left."""
+    place = Path(folder)
+    description = read_description(place)
+    if description is None:
+        raise ResultsError(
+            f"There are no results in {str(folder)!r}: it has no file {DESCRIPTION}."
+        )
+    if not (place / TABLE).exists():
+        done = len(list((place / PARTS).glob("*.parquet")))
+        total = description["runs"] * len(description["policies"]) * len(description["problems"])
+        raise ResultsError(
+            f"The experiment in {str(folder)!r} is not finished ({done} of {total} runs); "
+            f"run the same comparison with this folder again to finish it."
+        )
+    table, facts = read_table(place / TABLE)
+    if facts.get("key") != key_of(description):
+        raise ResultsError(
+            f"{str(place / TABLE)!r} belongs to another experiment than {DESCRIPTION} beside it."
+        )
+    try:
+        return untangle(description, table)
+    except (KeyError, ValueError, IndexError, TypeError) as error:
+        raise damaged(place / TABLE, error) from error
+
+
+def table_of(result: Result) -> pa.Table:
+    """All runs in one tidy table; a rule that gave up has no rows afterwards."""
+    seeds = [seeds_of_run(result.seed, run) for run in range(result.runs)]
+    pieces = []
+    for name, records in result.records.items():
+        for number, policy in enumerate(result.policies):
+            for run in range(result.runs):
+                regret = records.regret[number, run]
+                rows = int(np.sum(~np.isnan(regret)))
+                world = records.worlds[run]
+                columns = run_columns(name, policy, run, seeds[run], world, rows)
+                columns += [
+                    pa.array(column[:rows])
+                    for column in (
+                        records.steps,
+                        regret,
+                        records.arms[number, run],
+                        records.delays[number, run],
+                        records.restarts[number, run],
+                    )
+                ]
+                pieces.append(pa.Table.from_arrays(columns, schema=SCHEMA))
+    facts = {"key": key_of(result.description), "description": result.description}
+    whole = pa.concat_tables(pieces).unify_dictionaries().combine_chunks()
+    return whole.replace_schema_metadata(with_facts(facts).metadata)
+
+
+def untangle(description: Mapping[str, Any], table: pa.Table) -> Result:
+    """The result that was made into this table."""
+    names = [problem["name"] for problem in description["problems"]]
+    case = codes(table["problem"], names)
+    policy = codes(table["policy"], [policy["label"] for policy in description["policies"]])
+    worlds = np.array(table["world"].to_pylist(), dtype=object)
+    run, step, regret, arm, delay, restarts = (table[name].to_numpy() for name in NUMBERS)
+    whole = {}
+    for number, name in enumerate(names):
+        records = blank_records(description, number)
+        rows = np.flatnonzero(case == number)
+        at = np.searchsorted(records.steps, step[rows])
+        if not np.array_equal(records.steps[at], step[rows]):
+            raise ValueError("its steps are not those of the description")
+        places = (policy[rows], run[rows], at)
+        records.regret[places] = regret[rows]
+        records.arms[places] = arm[rows]
+        records.delays[places] = delay[rows]
+        records.restarts[places] = restarts[rows]
+        np.maximum.accumulate(records.restarts, axis=-1, out=records.restarts)
+        told = dict(zip(run[rows].tolist(), worlds[rows].tolist(), strict=True))
+        instances = tuple(told.get(number, "") for number in range(description["runs"]))
+        whole[name] = records._replace(worlds=instances)
+    return Result(description, whole)
+
+
+def codes(column: Any, names: list[str]) -> IntArray:
+    """The number of each word of a column in a list of names."""
+    number = {name: place for place, name in enumerate(names)}
+    return np.array([number[word] for word in column.to_pylist()], np.int64)
+
+
+def run_columns(
+    problem: str, policy: str, run: int, seeds: Seeds, world: str, rows: int
+) -> list[Any]:
+    """The columns that are the same in all rows of a run."""
+    words = [word_column(word, rows) for word in (problem, policy, world)]
+    numbers = [
+        pa.array(np.full(rows, value, kind))
+        for value, kind in ((run, np.int32), (seeds.problem, np.uint32), (seeds.play, np.uint64))
+    ]
+    return [words[0], words[1], *numbers, words[2]]
+
+
+def word_column(word: str, rows: int) -> Any:
+    """A column with the same word in every row."""
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array([word]))
+
+
+def with_facts(facts: Mapping[str, Any]) -> pa.Schema:
+    """The schema with facts about the table as its metadata."""
+    return SCHEMA.with_metadata({"tarry": json.dumps(facts, sort_keys=True)})
+
+
+def table_bytes(table: pa.Table) -> bytes:
+    """A table as a Parquet file with checksums."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
+    return bytes(sink.getvalue())
+
+
+def read_table(path: Path) -> tuple[pa.Table, dict[str, Any]]:
+    """A table of ours and the facts about it."""
+    try:
+        table = pq.read_table(path, page_checksum_verification=True, partitioning=None)
+        facts = dict(json.loads(table.schema.metadata[b"tarry"]))
+        return table.select(SCHEMA.names).cast(SCHEMA), facts
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        raise damaged(path, error) from error
+
+
+def damaged(path: Path, error: Exception) -> ResultsError:
+    """The one sentence about a file that cannot be read."""
+    reason = str(error).splitlines()[0].rstrip(". ") if str(error) else type(error).__name__
+    return ResultsError(f"{str(path)!r} is damaged or not a results file of tarry ({reason}).")
+
+
+def write_description(folder: Path, description: Mapping[str, Any]) -> None:
+    """Make the folder that of this experiment; refuse if it is that of another."""
+    there = read_description(folder)
+    if there is not None and key_of(there) != key_of(description):
+        raise ResultsError(
+            f"The folder {str(folder)!r} holds another experiment; "
+            f"choose another folder, or remove this one."
+        )
+    if there is None:
+        text = json.dumps(description, indent=1)
+        write_file(folder / DESCRIPTION, text.encode())
+
+
+def read_description(folder: Path) -> dict[str, Any] | None:
+    """The description in a folder, or None where there is none."""
+    path = folder / DESCRIPTION
+    try:
+        description = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise damaged(path, error) from error
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise ResultsError(f"{str(path)!r} does not describe an experiment of this tarry.")
+    return description
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, making its folder if need be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)
+    except OSError as error:
+        raise ResultsError(
+            f"{str(path)!r} cannot be written: {error.strerror or error}; "
+            f"runs finished so far are kept."
+        ) from error
+
+
+def part_name(task: Task) -> str:
+    """The file name of a run."""
+    return f"{task.case:03d}-{task.policy:03d}-{task.run:06d}.parquet"
