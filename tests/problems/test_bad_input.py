@@ -138,8 +138,9 @@ def test_unknown_family_is_answered_with_the_nearest() -> None:
         by_name("truncatednormal")
     with pytest.raises(UnknownNameError, match="known are bernoulli, cdn"):
         by_name("qqqq")
-    with pytest.raises(TarryError):
-        by_name(anything)
+    for nothing in (anything, [], 5):
+        with pytest.raises(TarryError, match="There is no problem family named"):
+            by_name(nothing)
 
 
 def test_public_names_exist() -> None:

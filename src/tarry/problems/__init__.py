@@ -65,6 +65,6 @@ def by_name(name: str) -> Callable[..., Problem]:
     <Problem bernoulli(arms=2, max_delay=10, seed=3): 2 arms, max_delay 10>
     """
     makers = {**FAMILIES, **HARD}
-    if name not in makers:
+    if not isinstance(name, str) or name not in makers:
         raise UnknownNameError.of("problem family", name, makers)
     return makers[name]
