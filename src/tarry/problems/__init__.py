@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 
-def by_name(name: str) -> Callable[..., Problem]:
+def by_name(name: object) -> Callable[..., Problem]:
     """The family of FAMILIES or the instance of HARD with this name.
 
     >>> by_name("bernoulli")(arms=2, max_delay=10, seed=3)
