@@ -5,6 +5,7 @@ nothing is kept between two sweeps but the list of plays, and no code of the pac
 transcription is a generator of arms: `plays` grows outside, one (step, arm, delay) at a time.
 """
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -98,13 +99,13 @@ def survivors(world: World, active: list[int], bounds: Bounds, threshold: float)
 
 
 def successive(world: World, bounds: Callable[[int, int], tuple[float, float]]) -> Iterator[int]:
-    """Sweeps and elimination without a threshold; `bounds` gets the arm and |S|."""
+    """Sweeps and elimination without a threshold; `bounds` gets |S| and the arm."""
     active = list(range(world.arms))
     nothing = -math.inf if world.reward else math.inf
     while True:
         yield from active
         size = len(active)
-        active = survivors(world, active, lambda arm, n=size: bounds(arm, n), nothing)
+        active = survivors(world, active, functools.partial(bounds, size), nothing)
 
 
 def cse_bounds(world: World, log_term: float, size: int, arm: int) -> tuple[float, float]:
@@ -139,7 +140,7 @@ def phase(world: World, log_term: float, threshold: float) -> Iterator[int]:
         yield from active
         size = len(active)
         active = survivors(
-            world, active, lambda arm, n=size: phase_bounds(world, log_term, n, arm), threshold
+            world, active, functools.partial(phase_bounds, world, log_term, size), threshold
         )
 
 
@@ -193,7 +194,7 @@ def se(world: World) -> Iterator[int]:
     """SE on seen samples."""
     log_term = math.log(world.horizon)
 
-    def bounds(arm: int, _size: int) -> tuple[float, float]:
+    def bounds(size: int, arm: int) -> tuple[float, float]:
         seen = world.seen(arm)
         if len(seen) == 0:
             return -math.inf, math.inf
@@ -207,7 +208,7 @@ def se(world: World) -> Iterator[int]:
 def opse(world: World, log_term: float) -> Iterator[int]:
     """OPSE."""
 
-    def bounds(arm: int, _size: int) -> tuple[float, float]:
+    def bounds(size: int, arm: int) -> tuple[float, float]:
         n = len(world.of(arm))
         radius = math.sqrt(2 * log_term / n)
         mean = world.seen(arm)[:, 1].sum() / (world.max_delay * n)
@@ -220,7 +221,7 @@ def sepk(world: World) -> Iterator[int]:
     """SE-PK."""
     log_term = math.log(world.horizon)
 
-    def bounds(arm: int, size: int) -> tuple[float, float]:
+    def bounds(size: int, arm: int) -> tuple[float, float]:
         n, m = len(world.of(arm)), len(world.missing(arm))
         window = (world.of(arm)[:, 0] > world.t - world.max_delay).sum()
         radius = math.sqrt(2 * log_term / n)
