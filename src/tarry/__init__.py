@@ -32,8 +32,9 @@ _HOME = {
     "SE": "tarry.policies",
     "DelayedUCB": "tarry.policies",
     "DelayedThompson": "tarry.policies",
+    "SurvivalThompson": "tarry.policies",
 }
-_MODULES = ("errors", "experiments", "ledger", "policies", "problems", "simulation")
+_MODULES = ("errors", "experiments", "ledger", "policies", "problems", "simulation", "theory")
 
 if TYPE_CHECKING:
     from tarry import errors as errors
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from tarry import policies as policies
     from tarry import problems as problems
     from tarry import simulation as simulation
+    from tarry import theory as theory
     from tarry.experiments.compare import compare as compare
     from tarry.experiments.result import Result as Result
     from tarry.experiments.results import load as load
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from tarry.policies import DelayedThompson as DelayedThompson
     from tarry.policies import DelayedUCB as DelayedUCB
     from tarry.policies import Setting as Setting
+    from tarry.policies import SurvivalThompson as SurvivalThompson
     from tarry.policies import Uniform as Uniform
     from tarry.simulation.play import InterpretedWarning as InterpretedWarning
     from tarry.simulation.play import Run as Run

@@ -14,6 +14,7 @@ from tarry.policies.protocol import STOP, Policy, Rule, Setting
 from tarry.policies.rse import RSE
 from tarry.policies.se import SE
 from tarry.policies.sepk import SEPK
+from tarry.policies.survival_thompson import SurvivalThompson
 from tarry.policies.uniform import Uniform
 
 POLICIES: dict[str, type[Any]] = {
@@ -29,6 +30,7 @@ POLICIES: dict[str, type[Any]] = {
         CensoredUCB,
         DelayedUCB,
         DelayedThompson,
+        SurvivalThompson,
         Uniform,
     )
 }
@@ -58,6 +60,7 @@ __all__ = [
     "Policy",
     "Rule",
     "Setting",
+    "SurvivalThompson",
     "Uniform",
     "by_name",
 ]

@@ -29,29 +29,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import FloatArray, IntArray
+from tarry.arrays import Floats, Ints
 
 
 class SurvivalEvidence(NamedTuple):
     """Events and passes of all arms, arm-major: entry arm * B + b belongs to bin b."""
 
     max_delay: int
-    edges: IntArray  # e_0 .. e_{B-1}
-    events: FloatArray
-    event_sum: FloatArray  # of the payoffs of the events
-    event_squares: FloatArray  # of their squares
-    passes: FloatArray
-    prior: FloatArray  # a_b
-    prior_beyond: FloatArray  # r_b
-    prior_sum: FloatArray  # a_b times the centre of the bin
-    prior_squares: FloatArray  # a_b times the mean square of a payoff spread evenly over the bin
-    tail_mean: FloatArray  # E[R_b] for b = 0..B where nothing is known of bin b and beyond
-    tail_square: FloatArray  # E[R_b^2], likewise
-    reached: IntArray  # per arm: bins with an event or a pass lie below this one
-    stale: IntArray  # per arm: whether evidence came in since `mean` was computed
-    mean: FloatArray  # per arm: posterior mean of the mean payoff
-    variance: FloatArray  # per arm: its posterior variance
-    answers: FloatArray  # per arm: events and plays that reached D
+    edges: Ints  # e_0 .. e_{B-1}
+    events: Floats
+    event_sum: Floats  # of the payoffs of the events
+    event_squares: Floats  # of their squares
+    passes: Floats
+    prior: Floats  # a_b
+    prior_beyond: Floats  # r_b
+    floor: Floats  # e_{b-1} / D for b = 0..B, the least payoff of who has reached bin b
+    prior_sum: Floats  # a_b times the centre of the bin
+    prior_squares: Floats  # a_b times the mean square of a payoff spread evenly over the bin
+    tail_mean: Floats  # E[R_b] for b = 0..B where nothing is known of bin b and beyond
+    tail_square: Floats  # E[R_b^2], likewise
+    reached: Ints  # per arm: bins with an event or a pass lie below this one
+    stale: Ints  # per arm: whether evidence came in since `front` was computed
+    front: Floats  # five per arm, see refresh
 
     def bin_of(self, delay: int) -> int:
         """The bin of a delay below D: the number of edges that are not above it."""
@@ -76,61 +75,116 @@ class SurvivalEvidence(NamedTuple):
         self.events[place] += 1.0
         self.event_sum[place] += payoff
         self.event_squares[place] += payoff * payoff
-        self.answers[arm] += 1.0
         self.stale[arm] = 1
 
     def book_pass(self, arm: int, edge: int) -> None:
         """A play still out is as old as edge number `edge`: it has outlived that bin."""
         self.passes[arm * len(self.edges) + edge] += 1.0
-        if edge == len(self.edges) - 1:
-            self.answers[arm] += 1.0
         self.reached[arm] = max(self.reached[arm], edge + 1)
         self.stale[arm] = 1
 
     def refresh(self, arm: int) -> None:
-        """Bring `mean` and `variance` of the arm up to date, unless they are.
+        """Bring the moments of the arm up to date, unless they are.
 
         With A = a_b + events_b, P = r_b + passes_b, n = A + P and s1, s2 the sums of the payoffs
-        in the bin and of their squares (the prior's share included):
+        in bin b and of their squares (the prior's share included), R_b in terms of R_{b+1} has
 
-            E[h] = A/n,  E[h X] = s1/n,  E[h^2 X^2] = (s1^2 + s2) / (n (n+1)),  and so on
+            E[R_b]   = (s1 + P E[R_{b+1}]) / n
+            E[R_b^2] = (s2 + s1^2 + 2 s1 P E[R_{b+1}] + P (P+1) E[R_{b+1}^2]) / (n (n+1))
+
+        Carried backwards from a known value r of R_{reached-1}, the first is linear in r and the
+        second quadratic; `front` keeps the five coefficients.
         """
         if self.stale[arm] == 0:
             return
         self.stale[arm] = 0
-        b = self.reached[arm]
-        mean = self.tail_mean[b]
-        square = self.tail_square[b]
+        b = self.reached[arm] - 1
         place = arm * len(self.edges) + b
+        mean0 = square0 = square1 = 0.0
+        mean1 = square2 = 1.0
         while b > 0:
             b -= 1
             place -= 1
-            outlived = self.prior_beyond[b] + self.passes[place]
+            beyond = self.prior_beyond[b] + self.passes[place]
             first = self.prior_sum[b] + self.event_sum[place]
             second = self.prior_squares[b] + self.event_squares[place]
-            total = self.prior[b] + self.events[place] + outlived
+            total = self.prior[b] + self.events[place] + beyond
             scale = 1.0 / (total * (total + 1.0))
-            square = scale * (
-                second
-                + first * (first + 2.0 * outlived * mean)
-                + outlived * (outlived + 1.0) * square
-            )
-            mean = scale * (total + 1.0) * (first + outlived * mean)
-        self.mean[arm] = mean
-        self.variance[arm] = max(square - mean * mean, 0.0)
+            cross = 2.0 * first * beyond
+            again = beyond * (beyond + 1.0)
+            square0 = scale * (second + first * first + cross * mean0 + again * square0)
+            square1 = scale * (cross * mean1 + again * square1)
+            square2 *= scale * again
+            mean0 = scale * (total + 1.0) * (first + beyond * mean0)
+            mean1 *= scale * (total + 1.0) * beyond
+        place = 5 * arm
+        self.front[place] = mean0
+        self.front[place + 1] = mean1
+        self.front[place + 2] = square0
+        self.front[place + 3] = square1
+        self.front[place + 4] = square2
 
-    def draw_exactly(self, arm: int, rng: np.random.Generator) -> float:
-        """One draw of the arm's mean payoff from the posterior, hazard by hazard."""
-        alive = 1.0
-        payoff = 0.0
-        place = arm * len(self.edges)
-        for b in range(len(self.edges)):
-            ended = self.prior[b] + self.events[place]
-            hazard = rng.beta(ended, self.prior_beyond[b] + self.passes[place])
-            payoff += alive * hazard * (self.prior_sum[b] + self.event_sum[place]) / ended
-            alive *= 1.0 - hazard
-            place += 1
-        return payoff + alive
+    def last_bin(self, arm: int) -> tuple[float, float, float, float]:
+        """A, P, s1 and s2 of the last bin that any play of the arm has reached."""
+        b = self.reached[arm] - 1
+        place = arm * len(self.edges) + b
+        return (
+            self.prior[b] + self.events[place],
+            self.prior_beyond[b] + self.passes[place],
+            self.prior_sum[b] + self.event_sum[place],
+            self.prior_squares[b] + self.event_squares[place],
+        )
+
+    def draw_mean(self, arm: int, rng: np.random.Generator) -> float:
+        """One draw of the arm's mean payoff from its posterior, nearly.
+
+        What lies beyond the last bin that any play has reached is drawn from the prior, and the
+        hazard of that bin from its posterior: this is where the posterior is far from any simple
+        shape. Given these, the mean payoff is drawn from the Beta law with the same mean and
+        variance. Once plays have reached D nothing is left to the prior and one draw is enough.
+        """
+        b = self.reached[arm]
+        if b == 0:
+            return draw_beta(self.tail_mean[0], self.tail_square[0], rng)
+        self.refresh(arm)
+        ended, beyond, first, second = self.last_bin(arm)
+        if b == len(self.edges) and self.passes[(arm + 1) * b - 1] > 0.0:
+            total = ended + beyond
+            value = (first + beyond) / total
+            square = (second + first * first + 2.0 * first * beyond + beyond * (beyond + 1.0)) / (
+                total * (total + 1.0)
+            )
+        else:
+            tail = draw_beta_above(self.floor[b], self.tail_mean[b], self.tail_square[b], rng)
+            hazard = rng.beta(ended, beyond)
+            value = hazard * first / ended + (1.0 - hazard) * tail
+            square = value * value
+        place = 5 * arm
+        mean = self.front[place] + self.front[place + 1] * value
+        square = (
+            self.front[place + 2] + self.front[place + 3] * value + self.front[place + 4] * square
+        )
+        return draw_beta(mean, square, rng)
+
+
+def draw_beta(mean: float, square: float, rng: np.random.Generator) -> float:
+    """A draw from the Beta law with this mean and mean square."""
+    variance = square - mean * mean
+    if variance <= 1e-14 * mean * mean or mean >= 1.0:
+        return mean
+    weight = max(mean * (1.0 - mean) / variance - 1.0, 1e-3)
+    return rng.beta(mean * weight, (1.0 - mean) * weight)
+
+
+def draw_beta_above(floor: float, mean: float, square: float, rng: np.random.Generator) -> float:
+    """A draw from a Beta law stretched to floor..1, with this mean and mean square."""
+    width = 1.0 - floor
+    if width <= 0.0:
+        return 1.0
+    share = (mean - floor) / width
+    return floor + width * draw_beta(
+        share, share * share + (square - mean * mean) / (width * width), rng
+    )
 
 
 def empty_evidence(
@@ -170,13 +224,12 @@ def empty_evidence(
         passes=np.zeros(arms * size),
         prior=prior,
         prior_beyond=beyond,
+        floor=np.concatenate(([0], edges)) / max_delay,
         prior_sum=prior_sum,
         prior_squares=prior_squares,
         tail_mean=tail_mean,
         tail_square=tail_square,
         reached=np.zeros(arms, np.int64),
         stale=np.zeros(arms, np.int64),
-        mean=np.full(arms, tail_mean[0]),
-        variance=np.full(arms, tail_square[0] - tail_mean[0] ** 2),
-        answers=np.zeros(arms),
+        front=np.zeros(5 * arms),
     )
