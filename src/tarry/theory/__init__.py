@@ -1,0 +1,58 @@
+"""The paper's theory as functions of a problem: bounds, floors, and the event the proofs need.
+
+upper_bound(policy, problem, horizon)      regret at most, as printed or safe
+table_one(problem, payoff, horizon)        the orders of the paper's Table 1
+lower_cost, lower_reward, lower_close, lower_conservative      regret at least, on pairs
+information_floor, delay_floor             regret at least, on a problem
+good_event, bound_coverage                 what the proofs assume, checked on a recorded run
+"""
+
+from tarry.theory.blind import agreement, delay_floor
+from tarry.theory.censored_bounds import censored_ucb_bound
+from tarry.theory.conservative_bounds import opse_bound, sepk_bound
+from tarry.theory.cost_bounds import bdse_bound, cse_bound, doublings
+from tarry.theory.coverage import Coverage, bound_coverage, confidence_bounds
+from tarry.theory.evidence import Evidence, evidence
+from tarry.theory.good_event import GoodEvent, good_event
+from tarry.theory.information import information_floor, k_inf
+from tarry.theory.lower import (
+    LowerBound,
+    lower_close,
+    lower_conservative,
+    lower_cost,
+    lower_reward,
+)
+from tarry.theory.reward_bounds import bhse_bound, halvings, rse_bound
+from tarry.theory.upper import BOUNDS, table_one, trivial_bound, upper_bound
+
+__all__ = [
+    "BOUNDS",
+    "Coverage",
+    "Evidence",
+    "GoodEvent",
+    "LowerBound",
+    "agreement",
+    "bdse_bound",
+    "bhse_bound",
+    "bound_coverage",
+    "censored_ucb_bound",
+    "confidence_bounds",
+    "cse_bound",
+    "delay_floor",
+    "doublings",
+    "evidence",
+    "good_event",
+    "halvings",
+    "information_floor",
+    "k_inf",
+    "lower_close",
+    "lower_conservative",
+    "lower_cost",
+    "lower_reward",
+    "opse_bound",
+    "rse_bound",
+    "sepk_bound",
+    "table_one",
+    "trivial_bound",
+    "upper_bound",
+]
