@@ -77,10 +77,10 @@ class BHSE:
         keep_history: Keep the evidence of failed phases.
 
     >>> import tarry
-    >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
-    >>> run = tarry.play(tarry.BHSE(), problem, payoff="reward", horizon=10_000)
-    >>> int(run.arms[-1]), run.restarts.tolist()
-    (1, [])
+    >>> problem = tarry.problems.bernoulli(5, 200, seed=1)
+    >>> run = tarry.play(tarry.BHSE(), problem, payoff="reward", horizon=20_000)
+    >>> run
+    <Run of BHSE, reward, seed 0: 20000 steps, regret 824.577, 1 restarts, compiled>
     """
 
     keep_history: bool = False

@@ -87,11 +87,11 @@ class CSE:
         threshold: B, a payoff (a delay divided by D).
 
     >>> import tarry
-    >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
-    >>> tarry.play(tarry.CSE(threshold=0.1), problem, payoff="cost", horizon=10_000)
-    <Run of CSE(threshold=0.1), cost, seed 0: 10000 steps, regret 406.888, 0 restarts, compiled>
-    >>> tarry.play(tarry.CSE(threshold=0.001), problem, payoff="cost", horizon=10_000).failed_at
-    415
+    >>> problem = tarry.problems.bernoulli(5, 200, seed=1)
+    >>> tarry.play(tarry.CSE(threshold=0.5), problem, payoff="cost", horizon=20_000)
+    <Run of CSE(threshold=0.5), cost, seed 0: 20000 steps, regret 1356.18, 0 restarts, compiled>
+    >>> tarry.play(tarry.CSE(threshold=0.01), problem, payoff="cost", horizon=20_000).failed_at
+    3069
     """
 
     threshold: float

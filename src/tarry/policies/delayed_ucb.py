@@ -54,8 +54,8 @@ class DelayedUCB:
     >>> import tarry
     >>> problem = tarry.problems.deterministic([1, 4], max_delay=4)
     >>> run = tarry.play(tarry.DelayedUCB(), problem, payoff="cost", horizon=1000)
-    >>> run.arms[:4].tolist()
-    [0, 1, 0, 1]
+    >>> run.arms[:10].tolist()
+    [0, 1, 1, 1, 1, 1, 0, 0, 0, 0]
     """
 
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")

@@ -59,10 +59,9 @@ class OPSE:
         log_term: "T" or "KT".
 
     >>> import tarry
-    >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
-    >>> run = tarry.play(tarry.OPSE(), problem, payoff="cost", horizon=10_000)
-    >>> int(run.arms[-1])
-    0
+    >>> problem = tarry.problems.bernoulli(5, 200, seed=1)
+    >>> tarry.play(tarry.OPSE(), problem, payoff="cost", horizon=20_000)
+    <Run of OPSE, cost, seed 0: 20000 steps, regret 1404.84, 0 restarts, compiled>
     """
 
     log_term: Literal["T", "KT"] = "T"

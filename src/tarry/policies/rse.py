@@ -81,10 +81,11 @@ class RSE:
         threshold: B, a payoff (a delay divided by D).
 
     >>> import tarry
-    >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
-    >>> run = tarry.play(tarry.RSE(threshold=0.5), problem, payoff="reward", horizon=10_000)
-    >>> int(run.arms[-1]), run.failed_at
-    (1, None)
+    >>> problem = tarry.problems.bernoulli(5, 200, seed=1)
+    >>> tarry.play(tarry.RSE(threshold=0.5), problem, payoff="reward", horizon=20_000)
+    <Run of RSE(threshold=0.5), reward, seed 0: 20000 steps, regret 619.599, 0 restarts, compiled>
+    >>> tarry.play(tarry.RSE(threshold=0.9), problem, payoff="reward", horizon=20_000).failed_at
+    756
     """
 
     threshold: float

@@ -66,10 +66,9 @@ class SEPK:
     reader.
 
     >>> import tarry
-    >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
-    >>> run = tarry.play(tarry.SEPK(), problem, payoff="cost", horizon=10_000)
-    >>> int(run.arms[-1])
-    0
+    >>> problem = tarry.problems.bernoulli(5, 200, seed=1)
+    >>> tarry.play(tarry.SEPK(), problem, payoff="cost", horizon=20_000)
+    <Run of SEPK, cost, seed 0: 20000 steps, regret 1396.33, 0 restarts, compiled>
     """
 
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")

@@ -86,7 +86,7 @@ def play(
     >>> import tarry
     >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
     >>> tarry.play(tarry.SE(), problem, payoff="cost", horizon=10_000)
-    <Run of SE, cost, seed 0: 10000 steps, regret 1986.56, 0 restarts, compiled>
+    <Run of SE, cost, seed 0: 10000 steps, regret 1998.7, 0 restarts, compiled>
     """
     reward = check_payoff(payoff)
     horizon = check_whole("horizon", horizon, 1, 2**62)
