@@ -38,6 +38,7 @@ PACKAGE = "tarry"
 # compiled without reference counts, and what it calls is inlined.
 _BARE = {"_nrt": False, "forceinline": True, "error_model": "numpy"}
 _COUNTED = {"_nrt": True, "error_model": "numpy"}
+_OWN_CLASSES = ("tarry.policies", "tarry.ledger", "tarry.problems.world", "tarry.simulation")
 _OF_EVERY_NAMEDTUPLE = ("_asdict", "_make", "_replace")
 _methods: dict[str, tuple[str, ...]] = {}  # method name -> parameter names known to Numba
 _helpers: set[python_types.FunctionType] = set()
@@ -50,14 +51,24 @@ def admit(cls: type) -> None:
         return
     for name, method in _methods_of(cls):
         parameters = tuple(inspect.signature(method).parameters)
-        if _methods.setdefault(name, parameters) != parameters:
+        if name not in _methods:
+            _methods[name] = parameters
+            _register_method(name, parameters, bare=_in_package(cls))
+        if _methods[name] != parameters:
             raise PolicyError(
                 f"{cls.__name__}.{name} takes ({', '.join(parameters)}), but compiled code knows "
                 f"{name} with ({', '.join(_methods[name])}); name its parameters so, or rename it."
             )
-        _register_method(name, parameters)
         _admit_functions(method)
     _admitted.add(cls)
+
+
+def admit_package() -> None:
+    """Admit all our own classes, so that no user's method can take one of their names first."""
+    for module in [m for name, m in sys.modules.items() if name.startswith(_OWN_CLASSES)]:
+        for member in list(vars(module).values()):
+            if isinstance(member, type) and hasattr(member, "_fields") and _in_package(member):
+                admit(member)
 
 
 def admit_value(value: Any) -> None:
@@ -94,7 +105,7 @@ def is_ours(value: Any) -> bool:
 def compiled(function: Callable[..., Any], *, cached: bool) -> Any:
     """Compile `function` on first use; with `cached`, keep the machine code on disk."""
     _admit_functions(function)
-    options = {"_nrt": False, "nogil": True, "error_model": "numpy"}
+    options = {**_COUNTED, "nogil": True}
     directory = cache_directory() if cached else None
     if directory is None:
         return numba.njit(**options)(function)
@@ -166,8 +177,7 @@ def _methods_of(cls: type) -> Iterator[tuple[str, python_types.FunctionType]]:
             yield name, member
 
 
-@functools.cache
-def _register_method(name: str, parameters: tuple[str, ...]) -> None:
+def _register_method(name: str, parameters: tuple[str, ...], *, bare: bool) -> None:
     """One registration per method name: the class of the tuple decides what is called.
 
     Numba matches the parameter names of the resolver with those of the method, so the resolver is
@@ -178,7 +188,8 @@ def _register_method(name: str, parameters: tuple[str, ...]) -> None:
         f"def resolve({', '.join(parameters)}):\n    return pick({me}.instance_class, {name!r})\n",
         {"pick": _implementation},
     )
-    overload_method(types.BaseNamedTuple, name, strict=False, jit_options=_BARE)(resolve)
+    options = _BARE if bare else _COUNTED
+    overload_method(types.BaseNamedTuple, name, strict=False, jit_options=options)(resolve)
 
 
 def _implementation(cls: type, name: str) -> Any:

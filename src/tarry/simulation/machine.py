@@ -7,20 +7,39 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from numba.core.errors import NumbaError
 
+from tarry.arrays import FloatArray
 from tarry.errors import PolicyError
 from tarry.ledger import Ledger
 from tarry.problems.world import World
 from tarry.simulation import bridge
 from tarry.simulation.calendar import Calendar
-from tarry.simulation.loop import run_steps
+from tarry.simulation.loop import Tape, run_steps
 
-for _cls in (Ledger, World, Calendar):
-    bridge.admit(_cls)
 
-_cached_loop = bridge.compiled(run_steps, cached=True)
-_fresh_loop = bridge.compiled(run_steps, cached=False)
+def enter_loop(
+    rule: Any,
+    ledger: Ledger,
+    calendar: Calendar,
+    world: World,
+    gaps: FloatArray,
+    tape: Tape,
+    rng: np.random.Generator,
+    last: int,
+) -> None:
+    """The loop as Python calls it.
+
+    The loop counts no references. Here they are counted, once a call, so that what was handed in
+    is given back.
+    """
+    run_steps(rule, ledger, calendar, world, gaps, tape, rng, last)
+
+
+bridge.admit_package()
+_cached_loop = bridge.compiled(enter_loop, cached=True)
+_fresh_loop = bridge.compiled(enter_loop, cached=False)
 _refused: dict[type, str] = {}  # rule class -> why it cannot be compiled
 
 PATIENCE = 0.7  # seconds; loading machine code from the cache is faster and stays silent

@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tarry.arrays import Steps
-from tarry.checks import as_whole, check_whole
+from tarry.checks import as_whole, check_whole, shortened
 from tarry.errors import InputError
-from tarry.problems.delays import shortened
 
 LONGEST_FULL_RECORD = 200_000_000  # steps; 16 bytes each
 
