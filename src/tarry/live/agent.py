@@ -1,0 +1,369 @@
+"""`Agent`: a policy in live use, asked for choices and told of answers, on wall-clock time."""
+
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from tarry.checks import check_whole
+from tarry.errors import InputError, JournalError, LiveError
+from tarry.live import state
+from tarry.live.clock import Clock, Ticker, as_clock, to_seconds
+from tarry.live.core import REMEMBERED, Core
+from tarry.live.explain import Explanation, explanation
+from tarry.live.journal import (
+    ADD,
+    ASK,
+    CANCEL,
+    FAIL,
+    PAUSE,
+    REMOVE,
+    RESUME,
+    TELL,
+    Durability,
+    Event,
+    Journal,
+    damaged,
+)
+from tarry.live.plays import Counts, Entry, Play, Told
+from tarry.live.replay import apply, replay
+from tarry.live.settings import (
+    check_delay,
+    check_horizon,
+    check_max_delay,
+    check_names,
+    check_same,
+    default_policy,
+)
+from tarry.live.timed import TimedPlay
+from tarry.policies.check import check_choice, policy_label
+from tarry.policies.protocol import Policy, Setting
+
+
+class Agent:
+    """Chooses an arm each time it is asked, and learns from what it is told and from waiting.
+
+    Args:
+        policy: Settings of a decision rule; `tarry.SurvivalThompson()` by default.
+        arms: Names of the arms. May be left out when a journal is opened again.
+        payoff: "cost" (short delays are good) or "reward" (long delays are good).
+        max_delay: D in seconds. A play still out at this age is closed with delay D.
+        path: A file for the journal. With it, every ask and every tell is on disk before it is
+            answered, and an agent made with the same path goes on where the last one stopped.
+        seed: For the policy's own randomness; drawn afresh if left out.
+        clock: A `Clock`, or a function that returns seconds; the machine's clocks by default.
+        horizon: T, the number of plays expected in all; needed by policies that use log T.
+        durability: "full" survives a power failure (one fsync per commit); "normal" survives the
+            end of the process, however sudden, but a power failure may cost the latest events.
+        in_flight: What becomes of plays that were out when the last agent on this file stopped:
+            "censor" them at the last moment known, or "keep" them, if answers may still come.
+        spacing: L3 from the arm's "peak" play density, or from the "sweep" as in the paper.
+        remembered: How many ended plays are remembered, so that a repeated tell is recognised.
+
+    >>> from tarry.live import Agent, ManualClock
+    >>> clock = ManualClock()
+    >>> agent = Agent(arms=["fra", "ams"], payoff="cost", max_delay=2.0, seed=1, clock=clock)
+    >>> play = agent.ask()
+    >>> clock.advance(0.113)
+    >>> agent.tell(play.id)
+    <Told.RETURNED: 'returned'>
+    >>> agent.counts.returned
+    1
+    """
+
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        arms: Sequence[str] | None = None,
+        payoff: str,
+        max_delay: float,
+        path: str | Path | None = None,
+        seed: int | None = None,
+        clock: Clock | Callable[[], float] | None = None,
+        horizon: int | None = None,
+        durability: Durability = "full",
+        in_flight: Literal["censor", "keep"] = "censor",
+        spacing: Literal["peak", "sweep"] = "peak",
+        remembered: int = REMEMBERED,
+    ) -> None:
+        self.policy = default_policy() if policy is None else policy
+        self.payoff = payoff
+        self.path = None if path is None else Path(path)
+        check_choice("durability", durability, ("full", "normal"))
+        check_choice("in_flight", in_flight, ("censor", "keep"))
+        check_choice("spacing", spacing, ("peak", "sweep"))
+        given = {
+            "policy": policy_label(self.policy),
+            "payoff": payoff,
+            "max_delay": check_max_delay(max_delay),
+            "horizon": check_horizon(self.policy, payoff, horizon),
+            "spacing": spacing,
+        }
+        names = None if arms is None else check_names(arms)
+        if seed is not None:
+            seed = check_whole("seed", seed, 0, 2**64 - 1)
+        remembered = check_whole("number of plays remembered", remembered, 0)
+        self._clock = as_clock(clock)
+        self._lock = threading.Lock()
+        self._journal: Journal | None = None
+        self._closed = False
+
+        def fresh() -> dict[str, Any]:
+            if names is None:
+                raise InputError("No arms are given; a new agent needs arms=[...], their names.")
+            own = secrets.randbits(64) if seed is None else seed
+            more = {"arms": names, "seed": own, "remembered": remembered}
+            return given | more | {"created": self._clock.utc()}
+
+        if self.path is None:
+            settings = fresh()
+            self._core = self._new_core(settings)
+        else:
+            self._journal = Journal(self.path, fresh, durability)
+            settings = self._journal.settings
+            try:
+                check_same(self.path, settings, given, seed)
+                self._core = self._new_core(settings)
+                self._restore(self._journal)
+                self._check_arms(names)
+            except BaseException:
+                self._journal.close()
+                raise
+        self._ticker = Ticker(self._clock, settings["created"], self._core.now)
+        if self._journal is not None and in_flight == "censor":
+            self._censor_all()
+
+    def ask(self) -> Play:
+        """Choose an arm and start a play of it; on disk before it is returned."""
+        play, seq = self._ask()
+        self._flush(seq)
+        return play
+
+    def tell(self, id: int, delay: float | None = None) -> Told:  # noqa: A002  # the play's `id`
+        """The play came back just now, or took `delay` seconds; returns what became of that.
+
+        A repeated tell changes nothing and returns `Told.REPEATED`; one with another delay is
+        refused. A tell after the play was closed at D or cancelled is stored and counted as
+        `Told.LATE` and does not move the statistics. A delay above D counts as D.
+        """
+        told, seq = self._tell(id, check_delay(delay))
+        self._flush(seq)
+        return told
+
+    def fail(self, id: int) -> Told:  # noqa: A002
+        """The play ended in failure: booked with the worst payoff, D as a cost, 0 as a reward."""
+        told, seq = self._end(FAIL, id)
+        self._flush(seq)
+        return told if isinstance(told, Told) else Told.REPEATED
+
+    def cancel(self, id: int) -> bool:  # noqa: A002
+        """Nobody watches this play any longer; tells whether it was still out.
+
+        It counts as what it is: a play that takes longer than its age. See the documentation of
+        live use for what each kind of policy makes of that.
+        """
+        was_out, seq = self._end(CANCEL, id)
+        self._flush(seq)
+        return bool(was_out)
+
+    def play(self) -> TimedPlay:
+        """A block that is a play: `with agent.play() as arm:`, or `async with`.
+
+        The block is timed. An exception in it is booked with the worst payoff; if the block is
+        given up from outside (a task cancelled, Ctrl-C), the play is cancelled.
+        """
+        return TimedPlay(self)
+
+    def add_arm(self, name: str) -> None:
+        """A new arm, which can be chosen from now on."""
+        self._change(ADD, name)
+
+    def remove_arm(self, name: str) -> None:
+        """Take an arm out for good; answers of its plays are still accepted and change nothing."""
+        self._change(REMOVE, name)
+
+    def pause_arm(self, name: str) -> None:
+        """Do not choose this arm until it is resumed; what its plays bring still counts."""
+        self._change(PAUSE, name)
+
+    def resume_arm(self, name: str) -> None:
+        """Choose among this arm and the others again."""
+        self._change(RESUME, name)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The names of the arms, paused ones included."""
+        with self._lock:
+            return tuple(self._core.arms)
+
+    @property
+    def max_delay(self) -> float:
+        """D in seconds."""
+        return to_seconds(self._core.max_delay)
+
+    @property
+    def counts(self) -> Counts:
+        """How many plays were asked, returned, are pending, closed at D, cancelled, and so on."""
+        with self._lock:
+            return self._core.counts(self._ticker.now())
+
+    def explain(self) -> Explanation:
+        """What is known of each arm, and why it is or is not chosen; prints as a table."""
+        with self._lock:
+            return explanation(self._core, self._ticker.now())
+
+    def close(self) -> None:
+        """Let go of the journal; plays still out stay out."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            if self._journal is not None:
+                try:
+                    self._journal.take_snapshot(state.dump(self._core))
+                finally:
+                    self._journal.close()
+
+    def __enter__(self) -> Self:
+        """The agent itself; it is closed at the end of the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """A line a person can read."""
+        where = f", journal {str(self.path)!r}" if self.path else ""
+        return (
+            f"<Agent of {policy_label(self.policy)}, {self.payoff}, arms {', '.join(self.arms)}"
+            f"{where}: {self.counts.asked} plays>"
+        )
+
+    def _ask(self) -> tuple[Play, int]:
+        """A play, and the number of its event in the journal, 0 without one."""
+        with self._lock:
+            self._check_open()
+            now = self._ticker.now()
+            entry = self._core.ask(now)
+            slot = -1 if entry is None else entry.arm.slot
+            seq = self._append(Event(ASK, now, slot))
+            if entry is not None:
+                return self._as_play(entry), seq
+        raise LiveError(
+            f"{policy_label(self.policy)} has stopped: its threshold is met by no arm; use BDSE "
+            f"(cost) or BHSE (reward), which go on with another threshold."
+        )
+
+    def _tell(self, number: int, delay: int | None) -> tuple[Told, int]:
+        with self._lock:
+            self._check_open()
+            now = self._ticker.now()
+            told = self._core.tell(number, delay, now)
+            if told in (Told.RETURNED, Told.LATE):
+                return told, self._append(Event(TELL, now, number, delay))
+            return told, 0
+
+    def _end(self, kind: int, number: int) -> tuple[Told | bool, int]:
+        with self._lock:
+            self._check_open()
+            now = self._ticker.now()
+            still_out = self._core.find(number) is not None and number in self._core.out
+            outcome = apply(self._core, Event(kind, now, number))
+            if still_out or outcome is Told.LATE:
+                return outcome, self._append(Event(kind, now, number))
+            return outcome, 0
+
+    def _change(self, kind: int, name: str) -> None:
+        with self._lock:
+            self._check_open()
+            if kind == ADD:
+                check_names([name])
+            event = Event(kind, self._ticker.now(), name=name)
+            apply(self._core, event)
+            seq = self._append(event)
+        self._flush(seq)
+
+    def _append(self, event: Event) -> int:
+        if self._journal is None:
+            return 0
+        seq = self._journal.append(event)
+        if self._journal.due(len(self._core.entries)):
+            self._journal.take_snapshot(state.dump(self._core))
+        return seq
+
+    def _flush(self, seq: int) -> None:
+        if seq and self._journal is not None:
+            self._journal.flush(seq)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise LiveError("The agent is closed; make a new one, with the same path to go on.")
+
+    def _as_play(self, entry: Entry) -> Play:
+        return Play(entry.id, entry.arm.name, self._ticker.utc(entry.start))
+
+    def _new_core(self, settings: dict[str, Any]) -> Core:
+        setting = Setting(
+            arms=len(settings["arms"]),
+            max_delay=settings["max_delay"],
+            horizon=settings["horizon"],
+            reward=settings["payoff"] == "reward",
+        )
+        core = Core(
+            self.policy,
+            settings["arms"],
+            setting,
+            settings["seed"],
+            peak=settings["spacing"] == "peak",
+            remembered=settings["remembered"],
+        )
+        if self.path is not None:
+            try:
+                state.plain(core.open.rule)
+            except TypeError as error:
+                raise JournalError(
+                    f"The rule of {policy_label(self.policy)} holds {error}, which a journal "
+                    f"cannot keep; use numbers, arrays and NamedTuples of them, or no path."
+                ) from error
+        return core
+
+    def _restore(self, journal: Journal) -> None:
+        """Bring the core to where the journal ends."""
+        try:
+            if journal.snapshot is not None:
+                state.load(self._core, journal.snapshot.body)
+            for event in journal.events:
+                replay(self._core, event)
+        except (ValueError, KeyError, TypeError, LiveError) as error:
+            why = str(error).rstrip(".")
+            raise damaged(
+                journal.path, f"it does not fit this version of the policy ({why})"
+            ) from error
+        journal.events.clear()
+        journal.snapshot = None
+
+    def _check_arms(self, names: list[str] | None) -> None:
+        here = list(self._core.arms)
+        if names is not None and sorted(names) != sorted(here):
+            raise JournalError(
+                f"The journal {self.path} has the arms {', '.join(here)}, but {', '.join(names)} "
+                f"are given; leave arms out and use add_arm and remove_arm."
+            )
+
+    def _censor_all(self) -> None:
+        """Plays out when the last process stopped are cancelled at the last moment known."""
+        seq = 0
+        last = self._core.now
+        for number in list(self._core.out):
+            self._core.cancel(number, last)
+            seq = self._append(Event(CANCEL, last, number))
+        self._flush(seq)

@@ -1,0 +1,176 @@
+"""Why an agent chooses as it does, per arm, in numbers and in words."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tarry.live.clock import to_seconds
+from tarry.live.core import Core
+from tarry.live.curve import Estimate
+from tarry.live.desk import is_tuple
+from tarry.live.plays import Arm, Counts
+from tarry.policies.check import policy_label
+from tarry.policies.sweep import Sweep
+
+FEW = 10  # answers below which an estimate is mostly guessing
+
+
+@dataclass(frozen=True)
+class ArmReport:
+    """One arm; times are in seconds."""
+
+    arm: str
+    plays: int
+    returned: int
+    pending: int
+    oldest_pending: float | None  # the age of the oldest play still out
+    closed: int
+    cancelled: int
+    failed: int
+    late: int
+    mean: float  # estimate of the mean delay, plays still out included
+    low: float  # approximate 95 % interval
+    high: float
+    share: float  # of the recent choices
+    paused: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What an agent knows; `str` of it is a table."""
+
+    policy: str
+    payoff: str
+    counts: Counts
+    arms: tuple[ArmReport, ...]
+
+    def __getitem__(self, name: str) -> ArmReport:
+        """The report on the arm of this name."""
+        return next(row for row in self.arms if row.arm == name)
+
+    def __str__(self) -> str:
+        """A table for people."""
+        head = ("arm", "plays", "back", "out", "oldest", "mean", "95 % interval", "share", "why")
+        rows = [head]
+        for a in self.arms:
+            oldest = "-" if a.oldest_pending is None else seconds(a.oldest_pending)
+            interval = f"{seconds(a.low)} .. {seconds(a.high)}"
+            numbers = (str(a.plays), str(a.returned), str(a.pending), oldest)
+            rows.append((a.arm, *numbers, seconds(a.mean), interval, f"{a.share:.0%}", a.why))
+        widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+        lines = [f"{self.policy}, {self.payoff}: {_sum(self.counts)}"]
+        for row in rows:
+            cells = [
+                cell.ljust(width) if k in (0, len(head) - 1) else cell.rjust(width)
+                for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ]
+            lines.append("  ".join(cells).rstrip())
+        return "\n".join(lines)
+
+
+def explanation(core: Core, now: int) -> Explanation:
+    """The state of `core` at tick `now`; nothing is changed by looking."""
+    arms = list(core.arms.values())
+    ages: dict[int, list[int]] = {arm.slot: [] for arm in arms}
+    overdue = dict.fromkeys(ages, 0)
+    for entry in core.out.values():
+        age, slot = now - entry.start, entry.arm.slot
+        if slot in ages and age < core.max_delay:
+            ages[slot].append(age)
+        elif slot in ages:
+            overdue[slot] += 1
+    estimates = {
+        arm.slot: arm.curve.estimate(ages[arm.slot] + [core.max_delay] * overdue[arm.slot])
+        for arm in arms
+    }
+    shares = {arm.slot: core.recent.count(arm.slot) / max(len(core.recent), 1) for arm in arms}
+    payoff = "reward" if core.setting.reward else "cost"
+    rows = []
+    for arm in arms:
+        e, own = estimates[arm.slot], ages[arm.slot]
+        row = ArmReport(
+            arm=arm.name,
+            plays=arm.plays,
+            returned=arm.returned,
+            pending=len(own),
+            oldest_pending=to_seconds(own[0]) if own else None,
+            closed=arm.closed + overdue[arm.slot],
+            cancelled=arm.cancelled,
+            failed=arm.failed,
+            late=arm.late,
+            mean=e.mean / 1e6,
+            low=e.low / 1e6,
+            high=e.high / 1e6,
+            share=shares[arm.slot],
+            paused=arm.paused,
+            why=_why(core, arm, estimates),
+        )
+        rows.append(row)
+    label = policy_label(core.policy)
+    return Explanation(label, payoff, core.counts(now), tuple(rows))
+
+
+def seconds(value: float) -> str:
+    """A time in a unit that suits it."""
+    if value >= 100:
+        return f"{value:.0f} s"
+    if value >= 1:
+        return f"{value:.2f} s"
+    return f"{value * 1e3:.1f} ms" if value >= 1e-3 else f"{value * 1e6:.0f} us"
+
+
+def _sum(c: Counts) -> str:
+    return (
+        f"{c.asked} asked = {c.returned} returned + {c.pending} pending + {c.closed} closed + "
+        f"{c.cancelled} cancelled; {c.late} late"
+    )
+
+
+def _why(core: Core, arm: Arm, estimates: dict[int, Estimate]) -> str:
+    """In words why `arm` is or is not chosen."""
+    if arm.paused:
+        return "paused: not chosen until it is resumed"
+    if arm.plays == 0:
+        return "never played yet"
+    opened: list[Arm] = core.open.arms
+    sign = -1.0 if core.setting.reward else 1.0
+    best = min(opened, key=lambda a: sign * estimates[a.slot].mean)
+    sweep = find_sweep(core.open.rule)
+    return (sweep is not None and _turn(core, arm, best, sweep)) or _rank(
+        core, arm, best, estimates
+    )
+
+
+def _turn(core: Core, arm: Arm, best: Arm, sweep: Sweep) -> str:
+    """Where `arm` stands in a sweep; nothing to say if it is the only one left."""
+    better = "longest" if core.setting.reward else "shortest"
+    active = [int(sweep.active[k]) for k in range(int(sweep.position[0]))]
+    if arm.index not in active:
+        return f"out: surely worse than another arm, {best.name} being the {better}"
+    return f"in turn: {len(active)} arms may still be the {better}" if len(active) > 1 else ""
+
+
+def _rank(core: Core, arm: Arm, best: Arm, estimates: dict[int, Estimate]) -> str:
+    """How `arm` compares with the best one."""
+    reward = core.setting.reward
+    mine, theirs = estimates[arm.slot], estimates[best.slot]
+    if arm is best:
+        return f"{'longest' if reward else 'shortest'} mean so far"
+    answers = arm.returned + arm.closed
+    if answers < FEW:
+        return f"tried now and then: only {answers} answers so far"
+    if (mine.high < theirs.low) if reward else (mine.low > theirs.high):
+        return f"rarely: clearly {'shorter' if reward else 'longer'} than {best.name}"
+    return f"tried now and then: may still be as good as {best.name}"
+
+
+def find_sweep(rule: Any) -> Sweep | None:
+    """The sweep inside a rule, if it has one."""
+    if isinstance(rule, Sweep):
+        return rule
+    if is_tuple(rule):
+        for field in rule:
+            found = find_sweep(field)
+            if found is not None:
+                return found
+    return None

@@ -1,0 +1,97 @@
+"""On a clock that ticks once per play, an agent plays exactly the arms of the simulator."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tarry
+from tarry.live import Agent, ManualClock, Told
+from tarry.policies import POLICIES
+from tarry.problems import Problem
+
+TICK = 1e-6
+HORIZON = 700
+MADE_WITH: dict[str, list[dict[str, Any]]] = {
+    "CSE": [{"threshold": 0.5}, {"threshold": 0.05}],
+    "RSE": [{"threshold": 0.3}, {"threshold": 0.95}],
+    "BDSE": [{}, {"keep_history": True}],
+    "BHSE": [{}, {"keep_history": True}],
+    "OPSE": [{}, {"log_term": "KT"}],
+    "CensoredUCB": [{}, {"radius": "experiments"}],
+}
+
+
+def _cases() -> list[Any]:
+    cases = []
+    for name, cls in POLICIES.items():
+        for settings in MADE_WITH.get(name, [{}]):
+            for payoff in cls.payoffs:
+                words = "-".join(str(value) for value in settings.values())
+                cases.append(pytest.param(cls(**settings), payoff, id=f"{name}-{words}-{payoff}"))
+    return cases
+
+
+def live_arms(agent: Agent, clock: ManualClock, problem: Problem, seed: int) -> list[int]:
+    """Let `agent` play `problem`, one play per tick; answers arrive as in the simulator."""
+    due: dict[int, list[tuple[int, float]]] = {}
+    chosen: list[int] = []
+    world = problem.world(seed)
+    for step in range(1, HORIZON + 1):
+        clock.time = step * TICK
+        try:
+            play = agent.ask()
+        except tarry.errors.LiveError:
+            break
+        assert play.id == step
+        arm = problem.names.index(play.arm)
+        chosen.append(arm)
+        delay = int(world.delay(step, arm))
+        due.setdefault(step + delay, []).append((play.id, delay * TICK))
+        for number, taken in reversed(due.pop(step, [])):
+            told = agent.tell(number, delay=taken)
+            assert told in (Told.RETURNED, Told.LATE)
+    return chosen
+
+
+@pytest.mark.parametrize(("policy", "payoff"), _cases())
+@pytest.mark.parametrize("family", ["spread", "two-point"])
+def test_plays_the_arms_of_the_simulator(policy: Any, payoff: str, family: str) -> None:
+    """Every policy, both payoffs: the agent's choices are those of `tarry.play`, step by step."""
+    if family == "spread":
+        problem = tarry.problems.truncated_normal(arms=4, max_delay=60, mean_scale=0.3, seed=3)
+    else:
+        problem = tarry.problems.bernoulli(arms=3, max_delay=25, seed=5)
+    run = tarry.play(policy, problem, payoff=payoff, horizon=HORIZON, seed=11, mode="interpreted")
+    clock = ManualClock()
+    agent = Agent(
+        policy,
+        arms=problem.names,
+        payoff=payoff,
+        max_delay=problem.max_delay * TICK,
+        horizon=HORIZON,
+        seed=11,
+        clock=clock,
+        spacing="sweep",
+    )
+    arms = live_arms(agent, clock, problem, 11)
+    assert np.array_equal(arms, run.arms)
+    counts = agent.counts
+    assert counts.asked == counts.returned + counts.pending + counts.closed + counts.cancelled
+
+
+def test_peak_spacing_is_the_sweep_for_regular_sweeps() -> None:
+    """With all arms active throughout, the peak play density gives the size of the sweep."""
+    problem = tarry.problems.deterministic([20, 20, 20], max_delay=20)
+    clock = ManualClock()
+    agent = Agent(
+        tarry.BDSE(),
+        arms=problem.names,
+        payoff="cost",
+        max_delay=20 * TICK,
+        horizon=HORIZON,
+        seed=0,
+        clock=clock,
+    )
+    live_arms(agent, clock, problem, 0)
+    assert agent._core.open.ledger.spacing == [3, 3, 3]
