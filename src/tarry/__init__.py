@@ -33,6 +33,7 @@ _HOME = {
     "DelayedUCB": "tarry.policies",
     "DelayedThompson": "tarry.policies",
     "SurvivalThompson": "tarry.policies",
+    "SurvivalUCB": "tarry.policies",
 }
 _MODULES = ("errors", "experiments", "ledger", "policies", "problems", "simulation", "theory")
 
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from tarry.policies import DelayedUCB as DelayedUCB
     from tarry.policies import Setting as Setting
     from tarry.policies import SurvivalThompson as SurvivalThompson
+    from tarry.policies import SurvivalUCB as SurvivalUCB
     from tarry.policies import Uniform as Uniform
     from tarry.simulation.play import InterpretedWarning as InterpretedWarning
     from tarry.simulation.play import Run as Run

@@ -15,6 +15,7 @@ from tarry.policies.rse import RSE
 from tarry.policies.se import SE
 from tarry.policies.sepk import SEPK
 from tarry.policies.survival_thompson import SurvivalThompson
+from tarry.policies.survival_ucb import SurvivalUCB
 from tarry.policies.uniform import Uniform
 
 POLICIES: dict[str, type[Any]] = {
@@ -31,6 +32,7 @@ POLICIES: dict[str, type[Any]] = {
         DelayedUCB,
         DelayedThompson,
         SurvivalThompson,
+        SurvivalUCB,
         Uniform,
     )
 }
@@ -61,6 +63,7 @@ __all__ = [
     "Rule",
     "Setting",
     "SurvivalThompson",
+    "SurvivalUCB",
     "Uniform",
     "by_name",
 ]

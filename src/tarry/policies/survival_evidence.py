@@ -124,15 +124,30 @@ class SurvivalEvidence(NamedTuple):
         self.front[place + 3] = square1
         self.front[place + 4] = square2
 
-    def last_bin(self, arm: int) -> tuple[float, float, float, float]:
-        """A, P, s1 and s2 of the last bin that any play of the arm has reached."""
+    def moments_with_tail(self, arm: int, tail: float) -> tuple[float, float]:
+        """Mean and mean square of the mean payoff, if it is `tail` beyond what was reached."""
+        self.refresh(arm)
         b = self.reached[arm] - 1
         place = arm * len(self.edges) + b
+        beyond = self.prior_beyond[b] + self.passes[place]
+        first = self.prior_sum[b] + self.event_sum[place]
+        second = self.prior_squares[b] + self.event_squares[place]
+        total = self.prior[b] + self.events[place] + beyond
+        value = (first + beyond * tail) / total
+        square = (
+            second + first * (first + 2.0 * beyond * tail) + beyond * (beyond + 1.0) * tail * tail
+        ) / (total * (total + 1.0))
+        return self.front_mean(arm, value), self.front_square(arm, value, square)
+
+    def front_mean(self, arm: int, value: float) -> float:
+        """Mean of the mean payoff, where R_{reached-1} has mean `value`."""
+        return self.front[5 * arm] + self.front[5 * arm + 1] * value
+
+    def front_square(self, arm: int, value: float, square: float) -> float:
+        """Its mean square, where R_{reached-1} has mean `value` and mean square `square`."""
+        place = 5 * arm
         return (
-            self.prior[b] + self.events[place],
-            self.prior_beyond[b] + self.passes[place],
-            self.prior_sum[b] + self.event_sum[place],
-            self.prior_squares[b] + self.event_squares[place],
+            self.front[place + 2] + self.front[place + 3] * value + self.front[place + 4] * square
         )
 
     def draw_mean(self, arm: int, rng: np.random.Generator) -> float:
@@ -146,25 +161,19 @@ class SurvivalEvidence(NamedTuple):
         b = self.reached[arm]
         if b == 0:
             return draw_beta(self.tail_mean[0], self.tail_square[0], rng)
+        place = arm * len(self.edges) + b - 1
+        if b == len(self.edges) and self.passes[place] > 0.0:
+            mean, square = self.moments_with_tail(arm, 1.0)
+            return draw_beta(mean, square, rng)
         self.refresh(arm)
-        ended, beyond, first, second = self.last_bin(arm)
-        if b == len(self.edges) and self.passes[(arm + 1) * b - 1] > 0.0:
-            total = ended + beyond
-            value = (first + beyond) / total
-            square = (second + first * first + 2.0 * first * beyond + beyond * (beyond + 1.0)) / (
-                total * (total + 1.0)
-            )
-        else:
-            tail = draw_beta_above(self.floor[b], self.tail_mean[b], self.tail_square[b], rng)
-            hazard = rng.beta(ended, beyond)
-            value = hazard * first / ended + (1.0 - hazard) * tail
-            square = value * value
-        place = 5 * arm
-        mean = self.front[place] + self.front[place + 1] * value
-        square = (
-            self.front[place + 2] + self.front[place + 3] * value + self.front[place + 4] * square
+        tail = draw_beta_above(self.floor[b], self.tail_mean[b], self.tail_square[b], rng)
+        ended = self.prior[b - 1] + self.events[place]
+        hazard = rng.beta(ended, self.prior_beyond[b - 1] + self.passes[place])
+        inside = (self.prior_sum[b - 1] + self.event_sum[place]) / ended
+        value = hazard * inside + (1.0 - hazard) * tail
+        return draw_beta(
+            self.front_mean(arm, value), self.front_square(arm, value, value * value), rng
         )
-        return draw_beta(mean, square, rng)
 
 
 def draw_beta(mean: float, square: float, rng: np.random.Generator) -> float:

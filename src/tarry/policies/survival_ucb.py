@@ -1,0 +1,136 @@
+"""SurvivalUCB: an optimistic index from survival curves, pending plays included."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from tarry.arrays import Floats, Ints
+from tarry.checks import check_positive, check_whole
+from tarry.ledger import Ledger
+from tarry.policies.protocol import Setting
+from tarry.policies.survival_evidence import SurvivalEvidence, empty_evidence
+
+
+class SurvivalUCBRule(NamedTuple):
+    """The running form of `SurvivalUCB`."""
+
+    reward: bool
+    z: float
+    edges: Ints  # ages at which the rule hears of plays still out: the ends of the bins
+    evidence: SurvivalEvidence
+    indices: Floats  # the latest index of each arm, between 0 and 1; higher is better
+    turn: Ints  # the arm played last, and the arm whose turn to be computed anew is next
+
+    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+        """Compute the index of the arm played last and of one other anew; play the best."""
+        arms = len(self.indices)
+        log_time = math.log(step)
+        self.reckon(self.turn[0], ledger, log_time)
+        self.reckon(self.turn[1], ledger, log_time)
+        self.turn[1] += 1
+        if self.turn[1] >= arms:
+            self.turn[1] = 0
+        best = 0
+        for arm in range(1, arms):
+            if self.indices[arm] > self.indices[best] or (
+                self.indices[arm] == self.indices[best] and ledger.plays[arm] < ledger.plays[best]
+            ):
+                best = arm
+        self.turn[0] = best
+        return best
+
+    def reckon(self, arm: int, ledger: Ledger, log_time: float) -> None:
+        """The index of the arm at a time with this logarithm."""
+        evidence = self.evidence
+        place = arm * len(self.edges)
+        known = evidence.events[place] + evidence.passes[place]
+        if known < 2.0:
+            return  # as good as anything
+        tail = 1.0 if self.reward else evidence.floor[evidence.reached[arm]]
+        mean, square = evidence.moments_with_tail(arm, tail)
+        spread = mean * (1.0 - mean)
+        if spread <= 0.0:
+            ratio = 1.0
+        else:
+            ratio = known * max(square - mean * mean, 0.0) / spread
+        exponent = min(2.0 * self.z * self.z * log_time / (known - 1.0), 50.0)
+        radius = 0.5 * ratio * (math.exp(exponent) - 1.0)
+        half = math.sqrt(radius * radius + 2.0 * radius * spread)
+        if self.reward:
+            self.indices[arm] = (mean + radius + half) / (1.0 + 2.0 * radius)
+        else:
+            self.indices[arm] = 1.0 - (mean + radius - half) / (1.0 + 2.0 * radius)
+
+    def returned(self, arm: int, delay: int, rng: np.random.Generator) -> None:
+        """An answer: an event in its bin."""
+        self.evidence.book_event(arm, delay)
+
+    def outlived(self, arm: int, edge: int) -> None:
+        """A play still out has crossed the end of a bin."""
+        self.evidence.book_pass(arm, edge)
+
+
+@dataclass(frozen=True)
+class SurvivalUCB:
+    """The optimistic index of a survival curve: `SurvivalThompson` without randomness.
+
+    The evidence is that of `SurvivalThompson`: answers and plays still out, in bins that grow
+    geometrically (see `tarry.policies.survival_evidence`). For each arm,
+
+        M, V   posterior mean and variance of the mean payoff, where the part of the curve that no
+               play has reached yet is assumed as good as possible: delay D for reward, the
+               oldest age reached for cost
+        n      plays of the arm that are known to be back or still out after one step
+
+    and the index is the end of a score interval (Wilson's, so that it never leaves 0..1) around M:
+
+        rho   = n V / (2 M (1 - M)) * (exp(2 z^2 log(t) / (n - 1)) - 1)
+        index = ( M + rho +- sqrt(rho^2 + 2 rho M (1 - M)) ) / (1 + 2 rho)
+
+    with + for reward (play the largest) and - for cost (play the smallest). For large n this is
+    M +- z sqrt(2 log t) sqrt(V). For small n the exponential widens it as in Student's interval,
+    because V is then itself a guess: an arm with fewer than two such plays is always tried. Ties
+    go to the arm with fewest plays, then to the lowest index. Each step computes the index of the
+    arm played last and of one other arm in turn, so a step costs O(bins) plus one look at each arm.
+
+    Needs no horizon. Every decision follows from M, V, n and t and can be replayed. No proof of a
+    regret bound is claimed; `docs/survival.md` has measurements.
+
+    Args:
+        z: Width of the interval; 1 is the classical one, less explores less.
+        bins: Number of bins, from 2; fewer where D has not so many different whole numbers.
+        mass: Weight of the prior, in plays; half of it lies on "reaches D".
+
+    >>> import tarry
+    >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
+    >>> run = tarry.play(tarry.SurvivalUCB(), problem, payoff="cost", horizon=10_000)
+    >>> bool(run.regret[-1] < 60)
+    True
+    """
+
+    z: float = 0.7
+    bins: int = 24
+    mass: float = 0.5
+    payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    needs_horizon: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Refuse settings without a meaning."""
+        check_positive("z", self.z)
+        check_whole("number of bins", self.bins, 2)
+        check_positive("mass", self.mass)
+
+    def start(self, setting: Setting) -> SurvivalUCBRule:
+        """Nothing is known of any arm."""
+        evidence = empty_evidence(setting.arms, setting.max_delay, self.bins, self.mass, 0.5)
+        return SurvivalUCBRule(
+            reward=setting.reward,
+            z=self.z,
+            edges=evidence.edges,
+            evidence=evidence,
+            indices=np.ones(setting.arms),
+            turn=np.zeros(2, np.int64),
+        )
