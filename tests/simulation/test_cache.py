@@ -1,0 +1,177 @@
+"""Machine code on disk: found by the next process, and never that of other sources."""
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tarry
+from tarry.simulation import bridge
+
+PLAY = """
+import json
+from pathlib import Path
+import tarry
+problem = tarry.problems.deterministic([1, 7, 8], max_delay=8)
+{before}
+run = tarry.play({policy}, problem, payoff="cost", horizon=600)
+from tarry.simulation import bridge, machine
+stats = machine._cached_loop.stats
+print(json.dumps(dict(
+    arms=run.arms.tolist(), mode=run.mode, home=tarry.__file__,
+    hits=sum(stats.cache_hits.values()), misses=sum(stats.cache_misses.values()),
+    cache=str(bridge.cache_directory()),
+)))
+"""
+
+USER_RULE = """
+from typing import NamedTuple
+import helper
+
+class Rule(NamedTuple):
+    arms: int
+    def select(self, ledger, step, now, rng):
+        return choose(self.arms, step)
+
+choose = helper.choose
+
+class Policy:
+    def start(self, setting):
+        return Rule(setting.arms)
+"""
+
+
+class Sandbox:
+    """A copy of the package, with processes that see this copy only."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.package = root / "tarry"
+        original = Path(tarry.__file__).parent
+        shutil.copytree(original, self.package, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def play(self, policy: str = "tarry.SE()", before: str = "") -> Any:
+        """What a fresh process tells of a run."""
+        chosen = {"PYTHONPATH": str(self.root), "HOME": str(self.root / "home")}
+        dropped = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "NUMBA_JIT_COVERAGE")
+        kept = {name: value for name, value in os.environ.items() if name not in dropped}
+        done = subprocess.run(
+            [sys.executable, "-c", PLAY.format(policy=policy, before=before)],
+            env={**kept, **chosen},
+            cwd=self.root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        told = {**json.loads(done.stdout), "said": done.stderr}
+        assert told["home"].startswith(str(self.root))
+        assert told["mode"] == "compiled"
+        return told
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace some words of a source file."""
+        path = self.package / file
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Sandbox:
+    """A copy of the package of this test's own."""
+    return Sandbox(tmp_path)
+
+
+WIDTH = "math.sqrt(2.0 * log_term / max(count, 1))"
+
+
+def test_cache_is_found_again_and_never_stale(sandbox: Sandbox) -> None:
+    """A second process compiles nothing; one that sees an edited helper does, and goes its way.
+
+    The helper stands two modules away from the loop. The first compilation is announced.
+    """
+    first = sandbox.play(before="import tarry.simulation.machine as m; m.PATIENCE = 0.01")
+    second = sandbox.play()
+    assert (first["hits"], first["misses"]) == (0, 1)
+    assert first["said"] == "tarry: compiling SERule (once for this version) ...\n"
+    assert (second["hits"], second["misses"]) == (1, 0)
+    assert second["arms"] == first["arms"]
+    sandbox.edit("policies/bounds.py", f"return {WIDTH}", f"return 0.01 * {WIDTH}")
+    edited = sandbox.play()
+    assert (edited["hits"], edited["misses"]) == (0, 1)
+    assert edited["arms"] != first["arms"]
+    sandbox.edit("policies/bounds.py", f"return 0.01 * {WIDTH}", f"return {WIDTH}")
+    back = sandbox.play()
+    assert (back["hits"], back["misses"], back["arms"]) == (1, 0, first["arms"])
+
+
+def test_sources_edited_under_a_running_process(sandbox: Sandbox) -> None:
+    """A process whose sources change before it compiles leaves nothing for others to find."""
+    edit = (
+        "source = Path(tarry.policies.uniform.__file__); "
+        "source.write_text(source.read_text().replace('rng.random()', '0.0'))"
+    )
+    running = sandbox.play("tarry.Uniform()", edit)
+    assert set(running["arms"]) == {0, 1, 2}
+    assert running["cache"] == "None"
+    assert set(sandbox.play("tarry.Uniform()")["arms"]) == {0}
+
+
+def test_user_rules_are_never_stale(sandbox: Sandbox) -> None:
+    """A rule outside the package follows every edit of it and of what it imports."""
+    (sandbox.root / "mine.py").write_text(USER_RULE)
+    helper = sandbox.root / "helper.py"
+    for expected in (0, 2):
+        helper.write_text(f"def choose(arms, step):\n    return {expected} % arms\n")
+        told = sandbox.play("mine.Policy()", "import mine")
+        assert set(told["arms"]) == {expected}
+        assert told["hits"] == told["misses"] == 0
+
+
+def test_cache_goes_where_it_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NUMBA_CACHE_DIR moves the cache; where that is in the way, the user's own; else nowhere."""
+    monkeypatch.setattr(tarry, "IMPORTED_AT", math.inf)
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+
+    def directory(chosen: str, own: str) -> Path | None:
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / chosen))
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / own))
+        return bridge.cache_directory.__wrapped__()
+
+    name = f"compiled-{bridge.fingerprint(Path(tarry.__file__).parent)}"
+    assert directory("chosen", "own") == tmp_path / "chosen" / name
+    assert directory("file", "own") == tmp_path / "own" / "tarry" / name
+    assert directory("file", "file") is None
+
+
+def test_fingerprint_sees_content_and_names_alone(tmp_path: Path) -> None:
+    """Any change to a source or its name gives another fingerprint; touching it does not."""
+    (tmp_path / "sub").mkdir()
+    source = tmp_path / "sub" / "a.py"
+    source.write_text("x = 1\n")
+    first = bridge.fingerprint(tmp_path)
+    os.utime(source, (1, 1))
+    assert bridge.fingerprint(tmp_path) == first
+    source.write_text("x = 2\n")
+    second = bridge.fingerprint(tmp_path)
+    source.rename(tmp_path / "sub" / "b.py")
+    assert len({first, second, bridge.fingerprint(tmp_path)}) == 3
+
+
+def test_caches_of_old_sources_are_dropped(tmp_path: Path) -> None:
+    """The newest two caches of other sources are spared, older ones are deleted."""
+    for age in range(5):
+        directory = tmp_path / f"compiled-{age}"
+        directory.mkdir()
+        os.utime(directory, (1000 - age, 1000 - age))
+    bridge._drop_older(tmp_path, keep="compiled-4")
+    left = sorted(directory.name for directory in tmp_path.iterdir())
+    assert left == ["compiled-0", "compiled-1", "compiled-4"]
