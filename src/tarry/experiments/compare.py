@@ -21,7 +21,7 @@ from tarry.experiments.outcome import Outcome
 from tarry.experiments.progress import bar
 from tarry.experiments.result import Result, assemble
 from tarry.experiments.runner import compile_policies, run_tasks
-from tarry.problems.problem import Problem
+from tarry.problems.problem import Payoff, Problem
 
 Progress: TypeAlias = bool | Callable[[int, int], None] | None
 
@@ -30,7 +30,7 @@ def compare(
     policies: Policies,
     *,
     problems: Source | Mapping[str, Source],
-    payoff: str,
+    payoff: Payoff,
     horizon: int,
     runs: int = 10,
     seed: int = 0,

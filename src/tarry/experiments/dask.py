@@ -51,7 +51,8 @@ def connect(address: str, timeout: float = 10.0) -> Iterator[DaskExecutor]:
             "Dask is not installed; install it with: pip install 'tarry[dask]'."
         ) from error
     try:
-        client = Client(address, timeout=timeout, set_as_default=False)
+        make: Any = Client  # it has no types
+        client = make(address, timeout=timeout, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise ExecutorError(
             f"There is no Dask scheduler at {address!r}; start one with 'dask scheduler' and give "

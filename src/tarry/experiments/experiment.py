@@ -7,7 +7,8 @@ import json
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ from tarry.checks import check_payoff, check_whole
 from tarry.errors import InputError
 from tarry.policies.check import check_policy, policy_label
 from tarry.policies.protocol import Policy
-from tarry.problems.problem import Problem
+from tarry.problems.problem import Payoff, Problem
 from tarry.simulation.record import evenly_spaced
 
 FORMAT = "tarry results 1"
@@ -106,7 +107,7 @@ class Experiment:
 
     policies: Mapping[str, Policy]
     cases: Sequence[Case]
-    payoff: str
+    payoff: Payoff
     runs: int = 10
     seed: int = 0
 
@@ -213,15 +214,29 @@ def digest(problem: Problem) -> str:
 
 
 def key_of(description: Mapping[str, Any]) -> str:
-    """The fingerprint of a description; of the versions only that of tarry matters."""
-    told = {**description, "versions": description["versions"]["tarry"]}
+    """The fingerprint of a description; of the versions only our own code matters."""
+    told = {**description, "versions": description["versions"]["code"]}
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def versions() -> dict[str, str]:
     """The versions of what computes the results."""
     packages = {name: importlib.metadata.version(name) for name in ("numpy", "scipy", "numba")}
-    return {"tarry": __version__, "python": platform.python_version(), **packages}
+    ours = {"tarry": __version__, "code": code_fingerprint()}
+    return {**ours, "python": platform.python_version(), **packages}
+
+
+@cache
+def code_fingerprint() -> str:
+    """A fingerprint of the source files that decide what happens in a run."""
+    package = Path(__file__).parents[1]
+    sources = [package / "ledger.py"]
+    for part in ("policies", "problems", "simulation"):
+        sources += sorted((package / part).glob("*.py"))
+    content = hashlib.sha256()
+    for source in sources:
+        content.update(source.read_bytes())
+    return content.hexdigest()[:16]
 
 
 def plain(value: Any) -> Any:

@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry._version import __version__
 from tarry.arrays import FloatArray, IntArray, Steps
-from tarry.experiments.experiment import Seeds, Task
+from tarry.experiments.experiment import Seeds, Task, code_fingerprint
 from tarry.policies.protocol import Policy
-from tarry.problems.problem import Problem
+from tarry.problems.problem import Payoff, Problem
 from tarry.simulation.play import play
 
 
@@ -19,7 +18,7 @@ class Work(NamedTuple):
     task: Task
     policy: Policy
     problem: Problem
-    payoff: str
+    payoff: Payoff
     horizon: int
     seeds: Seeds
     steps: Steps
@@ -36,7 +35,7 @@ class Outcome(NamedTuple):
     arms: IntArray
     delays: IntArray
     restarts: IntArray  # how many so far
-    version: str  # of the tarry that computed it
+    code: str  # fingerprint of the tarry that computed it
 
 
 def carry_out(work: Work, watch: Callable[[int, int], None] | None = None) -> Outcome:
@@ -52,5 +51,12 @@ def carry_out(work: Work, watch: Callable[[int, int], None] | None = None) -> Ou
     )
     restarts = np.searchsorted(run.restarts, run.steps, side="right").astype(np.int32)
     return Outcome(
-        work.task, work.seeds, work.world, run.regret, run.arms, run.delays, restarts, __version__
+        work.task,
+        work.seeds,
+        work.world,
+        run.regret,
+        run.arms,
+        run.delays,
+        restarts,
+        code_fingerprint(),
     )

@@ -82,7 +82,7 @@ class Store:
             pa.array(outcome.delays.astype(np.int32)),
             pa.array(outcome.restarts),
         ]
-        facts = {"key": self.experiment.key, "task": list(task), "version": outcome.version}
+        facts = {"key": self.experiment.key, "task": list(task), "code": outcome.code}
         table = pa.Table.from_arrays(columns, schema=with_facts(facts))
         write_file(self.folder / PARTS / part_name(task), table_bytes(table))
 
@@ -113,7 +113,7 @@ class Store:
             arms,
             delays,
             restarts,
-            facts["version"],
+            facts["code"],
         )
 
 

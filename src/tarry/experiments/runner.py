@@ -17,10 +17,9 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 
-from tarry._version import __version__
 from tarry.checks import check_whole
 from tarry.errors import ExecutorError
-from tarry.experiments.experiment import Experiment, Task, digest, seeds_of_run
+from tarry.experiments.experiment import Experiment, Task, code_fingerprint, digest, seeds_of_run
 from tarry.experiments.outcome import Outcome, Work, carry_out
 from tarry.simulation.play import play
 
@@ -120,10 +119,10 @@ def collect(pending: set[Future[Outcome]], receive: Receive) -> set[Future[Outco
 
 def check_version(outcome: Outcome) -> None:
     """Refuse results of another version of tarry, which need not be the same."""
-    if outcome.version != __version__:
+    if outcome.code != code_fingerprint():
         raise ExecutorError(
-            f"A worker runs tarry {outcome.version}, but here it is {__version__}; "
-            f"install the same version everywhere."
+            "A worker runs another version of tarry than this process; install the same one "
+            "everywhere."
         )
 
 

@@ -1,0 +1,151 @@
+"""Policies and problems from text: what people write on a command line or in a TOML file."""
+
+import ast
+import inspect
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tarry import policies, problems
+from tarry.errors import FileError, InputError, TarryError, UnknownNameError
+from tarry.experiments.experiment import Case, Experiment, Source, labelled
+from tarry.policies.protocol import Policy
+from tarry.problems.problem import Problem
+
+KEYS = ("policies", "problem", "problems", "payoff", "horizon", "runs", "seed", "record")
+USUAL: dict[str, Any] = {"horizon": 150_000, "runs": 10, "seed": 0, "record": 200}
+
+
+def parse_policy(text: str) -> Policy:
+    """The policy that is written like a call: "BDSE" or "BDSE(keep_history=True)".
+
+    >>> parse_policy("bdse(keep_history=True)")
+    BDSE(keep_history=True)
+    """
+    name, settings = parse_call(text, "policy")
+    return built(policies.by_name(name), settings, f"The policy {text!r}")
+
+
+def parse_call(text: str, kind: str) -> tuple[str, dict[str, Any]]:
+    """The name and the settings of "Name" or "Name(setting=value, ...)", without running it."""
+    wrong = InputError(
+        f"{text!r} is not a {kind}; write a name, or a name with settings: Name(setting=value)."
+    )
+    try:
+        call = ast.parse(str(text).strip(), mode="eval").body
+        if isinstance(call, ast.Name):
+            return call.id, {}
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            raise wrong
+        settings = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    except (SyntaxError, ValueError) as error:
+        raise wrong from error
+    return call.func.id, settings
+
+
+def built(maker: Callable[..., Any], settings: Mapping[str, Any], what: str) -> Any:
+    """maker(**settings), with a sentence about settings that it does not have."""
+    allowed = list(inspect.signature(maker).parameters)
+    for name in settings:
+        if name not in allowed:
+            raise UnknownNameError.of(f"setting of {maker.__name__}", name, allowed)
+    try:
+        return maker(**settings)
+    except TarryError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} cannot be made: {str(error).rstrip('.')}.") from error
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of problems by name: a function from a seed to a problem.
+
+    >>> Family("bernoulli", {"arms": 2, "max_delay": 10})(3)
+    <Problem bernoulli(arms=2, max_delay=10, seed=3): 2 arms, max_delay 10>
+    """
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, seed: int) -> Problem:
+        """The instance of this seed."""
+        maker = problems.by_name(self.name)
+        made: Problem = built(maker, {**self.settings, "seed": seed}, f"The problem {self.name!r}")
+        return made
+
+
+def parse_problem(name: str, settings: Mapping[str, Any]) -> Source:
+    """A family that is drawn anew for each run, or a problem that is always the same."""
+    maker = problems.by_name(name)
+    if "seed" in inspect.signature(maker).parameters and "seed" not in settings:
+        family = Family(name, dict(settings))
+        family(0)  # so that bad settings are refused now
+        return family
+    made: Problem = built(maker, settings, f"The problem {name!r}")
+    return made
+
+
+def problem_title(name: str, settings: Mapping[str, Any]) -> str:
+    """How a problem from text is called in results: "bernoulli(arms=30)"."""
+    told = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+    return f"{name}({told})" if told else name
+
+
+def experiment_from(table: Mapping[str, Any]) -> Experiment:
+    """The experiment that a table of plain values describes.
+
+    policies is a list of texts; problem a table with the family's name and its settings, and
+    problems a table of such by title; payoff, horizon, runs, seed and record as in `compare`.
+    """
+    for key in table:
+        if key not in KEYS:
+            raise UnknownNameError.of("setting of a comparison", key, KEYS)
+    for key in ("policies", "payoff"):
+        if key not in table:
+            raise InputError(f"The comparison does not say {key}; it needs policies and payoff.")
+    texts = table["policies"]
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"policies is {texts!r}; give a list of texts such as 'BDSE'.")
+    told = {**USUAL, **table}
+    cases = [
+        Case(title, source, told["horizon"], told["record"])
+        for title, source in problems_from(table).items()
+    ]
+    chosen = labelled([parse_policy(text) for text in texts])
+    return Experiment(chosen, cases, told["payoff"], told["runs"], told["seed"])
+
+
+def problems_from(table: Mapping[str, Any]) -> dict[str, Source]:
+    """The problems of a table of plain values, by title."""
+    tables = table.get("problems", {})
+    if not isinstance(tables, Mapping):
+        raise InputError(f"problems is {tables!r}; give a table of problems by title.")
+    found = {title: problem_from(each) for title, each in tables.items()}
+    if "problem" in table or not found:
+        single = table.get("problem", {"family": "truncated_normal"})
+        source = problem_from(single)
+        settings = {key: value for key, value in single.items() if key != "family"}
+        found = {problem_title(single["family"], settings): source, **found}
+    return found
+
+
+def problem_from(table: Any) -> Source:
+    """A problem from a table such as {family = "bernoulli", arms = 30}."""
+    if not isinstance(table, Mapping) or not isinstance(table.get("family"), str):
+        raise InputError(f"The problem is {table!r}; give a table with its family and settings.")
+    return parse_problem(table["family"], {k: v for k, v in table.items() if k != "family"})
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The table in a TOML file."""
+    try:
+        with Path(path).open("rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise FileError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{str(path)!r} is not a TOML file: {error}.") from error

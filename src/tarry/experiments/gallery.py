@@ -1,0 +1,97 @@
+"""Which figures are made of which results."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from tarry.experiments import figures
+from tarry.experiments.bounds import floor_curves
+from tarry.experiments.experiment import Experiment
+from tarry.experiments.figures import Level
+from tarry.experiments.paper import BERNOULLI, PAPERS
+from tarry.experiments.result import Result
+from tarry.experiments.scaling import Growth, Sweep, lower_bounds
+
+
+class Picture(NamedTuple):
+    """A figure with the name of its files and what it shows."""
+
+    name: str
+    caption: str
+    figure: Any  # of matplotlib
+
+
+def paper_pictures(experiment: Experiment, result: Result) -> Iterator[Picture]:
+    """The paper's figure for each scale of the means, all policies on each problem, an overview."""
+    payoff = result.payoff
+    for problem in result.problems:
+        if problem == BERNOULLI:
+            continue
+        curves = {
+            (name, policy): result.curve(policy, name)
+            for policy in PAPERS[payoff]
+            for name in (problem, BERNOULLI)
+        }
+        axes = figures.plot_curves(curves, title=f"{payoff}, the paper's policies")
+        yield Picture(
+            f"{payoff}-paper-{slug(problem)}",
+            f"The paper's figure for delay as {payoff}, with means of scale {problem.split()[-1]}: "
+            f"mean of {result.runs} runs, the band is one standard deviation of the runs.",
+            figures.figure_of(axes),
+        )
+    floors = floor_curves(experiment)
+    for problem in result.problems:
+        every = {(problem, policy): result.curve(policy, problem) for policy in result.policies}
+        floor = Level("information floor", result.steps(problem), floors[problem])
+        axes = figures.plot_curves(
+            every, title=f"{payoff}, {problem}", log=True, band="interval", levels=[floor]
+        )
+        yield Picture(
+            f"{payoff}-all-{slug(problem)}",
+            f"All policies on {problem}, delay as {payoff}: mean of {result.runs} runs with its "
+            f"95 % interval, logarithmic. The information floor (Lai and Robbins) is what remains "
+            f"in the limit of large T; at a finite T a policy may be below it.",
+            figures.figure_of(axes),
+        )
+    yield overview(result)
+
+
+def overview(result: Result) -> Picture:
+    """The regret at the horizon of every policy on every problem."""
+    table = result.final()
+    series = {
+        policy: {
+            problem: (row.mean, row.low, row.high)
+            for problem in result.problems
+            for row in [table.row(policy, problem)]
+        }
+        for policy in result.policies
+    }
+    short = {
+        policy: {name.replace("truncated", "trunc."): cell for name, cell in row.items()}
+        for policy, row in series.items()
+    }
+    return Picture(
+        f"{result.payoff}-overview",
+        f"Regret at the horizon, delay as {result.payoff}: mean of {result.runs} runs with its "
+        f"95 % interval.",
+        figures.plot_overview(short, title=f"{result.payoff}, all problems"),
+    )
+
+
+def scaling_picture(name: str, sweep: Sweep, found: Mapping[str, Growth]) -> Picture:
+    """Regret against one parameter."""
+    x = next(iter(found.values())).x
+    bound = lower_bounds(name, x)
+    levels = [] if bound is None else [Level("lower bound for any policy", x, bound)]
+    fitted = "slopes of log regret on log log T" if sweep.against_log else "slopes in log-log"
+    return Picture(
+        f"scaling-{name}",
+        f"Regret, {sweep.title}: mean with its 95 % interval, and fitted lines with their {fitted} "
+        f"± standard error.",
+        figures.plot_scaling(found, title=sweep.title, xlabel=sweep.symbol, levels=levels),
+    )
+
+
+def slug(problem: str) -> str:
+    """A problem's name as part of a file name."""
+    return problem.lower().replace(" ", "-")

@@ -1,0 +1,159 @@
+"""A page in HTML: sections, tables and drawings, for phones, paper and dark rooms alike."""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from tarry._version import __version__
+from tarry.experiments.palette import INK
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1b1b; --soft: #5c5c5c; --paper: #ffffff;
+  --card: #f6f6f4; --line: #d9d9d4; --good: #00704f; --bad: #b03a00; --open: #6a6a6a; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e4; --soft: #a5a5a0; --paper: #16181a;
+  --card: #1f2225; --line: #3a3e42; --good: #4cc79e; --bad: #ff9a5c; --open: #b5b5b0; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 76rem; padding: 1rem; color: var(--ink);
+  background: var(--paper); font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 1rem 0 .5rem; }
+h2 { font-size: 1.25rem; margin: 2.5rem 0 .75rem; border-bottom: 1px solid var(--line); }
+p { max-width: 46rem; } nav a { margin-right: 1rem; } a { color: inherit; }
+.gallery { display: grid; gap: 1rem;
+  grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); }
+figure { margin: 0; padding: .75rem; background: var(--card); border: 1px solid var(--line);
+  border-radius: 6px; } figure svg { display: block; width: 100%; height: auto; color: var(--ink); }
+figcaption { color: var(--soft); font-size: .85rem; margin-top: .5rem; }
+.scroll { overflow-x: auto; margin: 1rem 0; } table { border-collapse: collapse; font-size: .9rem; }
+th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: left;
+  vertical-align: top; } th { color: var(--soft); font-weight: 600; }
+td.number, th.number { text-align: right; white-space: nowrap;
+  font-variant-numeric: tabular-nums; }
+.badge { font-weight: 600; white-space: nowrap; } .badge::before { margin-right: .3em; }
+.holds { color: var(--good); } .holds::before { content: "\\2713"; }
+.fails { color: var(--bad); } .fails::before { content: "\\2717"; }
+.open { color: var(--open); } .open::before { content: "?"; }
+details { margin: 1rem 0; } summary { cursor: pointer; font-weight: 600; }
+pre { overflow-x: auto; padding: .75rem; background: var(--card); font-size: .8rem; }
+footer { margin: 3rem 0 1rem; color: var(--soft); font-size: .85rem; }
+@media (max-width: 40rem) {
+  .matrix thead, .lines thead { display: none; }
+  .matrix tr, .lines tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  .matrix td, .lines td { display: flex; justify-content: space-between; gap: 1rem; border: 0;
+    padding: .1rem 0; text-align: right; }
+  .matrix td:first-child, .lines td:first-child { display: block; text-align: left;
+    font-weight: 600; }
+  .matrix td:empty { display: none; }
+  .matrix td:not(:first-child)::before, .lines td:not(:first-child)::before {
+    content: attr(data-head); color: var(--soft); text-align: left; }
+  td.number { white-space: normal; } }
+@media print { figure, tr { break-inside: avoid; } details:not([open]) { display: none; } }
+"""
+KINDS = {"holds": "holds", "does not hold here": "fails", "undecided": "open"}
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+class Section(NamedTuple):
+    """A part of the page with a title; its parts are HTML."""
+
+    anchor: str
+    title: str
+    parts: Sequence[str]
+
+
+def document(title: str, lead: str, sections: Sequence[Section]) -> str:
+    """The whole page, with nothing to load from elsewhere."""
+    links = " ".join(f'<a href="#{s.anchor}">{html.escape(s.title)}</a>' for s in sections)
+    body = "\n".join(
+        f'<section id="{s.anchor}">\n<h2>{html.escape(s.title)}</h2>\n'
+        + "\n".join(s.parts)
+        + "\n</section>"
+        for s in sections
+    )
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<h1>{html.escape(title)}</h1>\n{paragraph(lead)}\n<nav>{links}</nav>\n{body}\n"
+        f"<footer>Written by tarry {__version__}. Bandits that learn while they wait.</footer>\n"
+        "</body>\n</html>\n"
+    )
+
+
+def paragraph(text: str) -> str:
+    """A paragraph."""
+    return f"<p>{html.escape(text)}</p>"
+
+
+def preformatted(text: str) -> str:
+    """Text as it is."""
+    return f"<pre>{html.escape(text)}</pre>"
+
+
+def details(title: str, content: str) -> str:
+    """Something to open."""
+    return f"<details>\n<summary>{html.escape(title)}</summary>\n{content}\n</details>"
+
+
+def badge(verdict: str) -> Markup:
+    """A verdict, told by word, sign and colour."""
+    return Markup(f'<span class="badge {KINDS[verdict]}">{html.escape(verdict)}</span>')
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "lines") -> str:
+    """A table; on a phone every row becomes a small list."""
+    lines = [[cell(value) for value in row] for row in rows]
+    numeric = [
+        bool(lines)
+        and all(re.fullmatch(r"[-\d., %±to]*\d[\d., %±to]*|-|", row[place]) for row in lines)
+        for place in range(len(heads))
+    ]
+    classes = [' class="number"' if each else "" for each in numeric]
+    top = "".join(
+        f"<th{c}>{html.escape(head)}</th>" for head, c in zip(heads, classes, strict=True)
+    )
+    body = "\n".join(
+        "<tr>"
+        + "".join(
+            f'<td{c} data-head="{html.escape(head)}">{value}</td>'
+            for head, c, value in zip(heads, classes, row, strict=True)
+        )
+        + "</tr>"
+        for row in lines
+    )
+    return (
+        f'<div class="scroll"><table class="{kind}">\n<thead><tr>{top}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody>\n</table></div>"
+    )
+
+
+def cell(value: Any) -> str:
+    """The content of a cell."""
+    return value if isinstance(value, Markup) else html.escape(str(value))
+
+
+def gallery(pictures: Iterable[str]) -> str:
+    """Figures side by side where there is room."""
+    return '<div class="gallery">\n' + "\n".join(pictures) + "\n</div>"
+
+
+def figure(name: str, drawing: str, caption: str) -> str:
+    """A drawing inside the page: its own names, the text colour of the page, a caption."""
+    svg = drawing[drawing.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = re.sub(r'href="#', f'href="#{name}-', svg)
+    svg = re.sub(r"url\(#", f"url(#{name}-", svg)
+    svg = svg.replace(INK, "currentColor")
+    label = html.escape(caption)
+    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    return (
+        f'<figure id="figure-{name}">\n{svg.strip()}\n<figcaption>{label}</figcaption>\n</figure>'
+    )

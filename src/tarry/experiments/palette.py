@@ -1,0 +1,37 @@
+"""Which policy has which colour, in all figures the same."""
+
+from collections.abc import Iterable
+
+INK = "#1b1b1b"  # text and axes; the report turns it into the colour of its own text
+BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"  # Okabe and Ito
+ORANGE, VERMILLION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
+GREY, BROWN = "#7f7f7f", "#8c6d31"  # two more, for crowded figures
+PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK, GREY, BROWN)
+LINE_STYLES: tuple[object, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
+
+FIXED = {
+    "BDSE": BLUE,
+    "BHSE": BLUE,
+    "BDSE(keep_history=True)": SKY,
+    "BHSE(keep_history=True)": SKY,
+    "OPSE": VERMILLION,
+    "SEPK": PURPLE,
+    "CensoredUCB": ORANGE,
+    "DelayedThompson": GREEN,
+    "SurvivalThompson": INK,
+    "SurvivalUCB": GREY,
+}
+
+
+def colours(policies: Iterable[str]) -> dict[str, str]:
+    """A colour for each policy: its own where it has one, else one that is still free."""
+    names = list(dict.fromkeys(policies))
+    taken = {FIXED[name] for name in names if name in FIXED}
+    free = [colour for colour in PALETTE if colour not in taken] or list(PALETTE)
+    chosen = {}
+    for name in names:
+        if name in FIXED:
+            chosen[name] = FIXED[name]
+        else:
+            chosen[name] = free[len(chosen) % len(free)]
+    return chosen

@@ -1,0 +1,258 @@
+"""The report: one HTML file with every figure, table, setting and verdict; it needs no network."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tarry.errors import ResultsError
+from tarry.experiments import page
+from tarry.experiments.bounds import BoundRow, EventRow, bound_rows
+from tarry.experiments.claims import Claim, paper_claims, scaling_claims
+from tarry.experiments.curves import number
+from tarry.experiments.paper import paper_experiment, size_of
+from tarry.experiments.result import Result
+from tarry.experiments.results import load, write_file
+from tarry.experiments.scaling import Growth, growths, sweeps
+from tarry.problems.problem import Payoff
+
+DATA, FIGURES, REPORT, EVENTS = "data", "figures", "index.html", "good-event.json"
+PAYOFFS: tuple[Payoff, ...] = ("reward", "cost")
+
+
+def write_report(out: str | os.PathLike[str], told: Callable[[], None] = lambda: None) -> Path:
+    """Draw the figures of all finished results in `out`, and write the report beside them.
+
+    `told` is called after each figure.
+    """
+    place = Path(out)
+    results = finished(place / DATA)
+    if not results:
+        raise ResultsError(
+            f"There are no finished results in {str(place / DATA)!r}; run 'tarry reproduce' first."
+        )
+    grown = {
+        name: growths(sweep, results[f"scaling-{name}"])
+        for name, sweep in sweeps().items()
+        if f"scaling-{name}" in results
+    }
+    sections = [claims_section(results, grown)]
+    for payoff in PAYOFFS:
+        if payoff in results:
+            sections.append(payoff_section(place, payoff, results[payoff], told))
+    if grown:
+        sections.append(scaling_section(place, grown, told))
+    sections += theory_sections(place, results)
+    sections.append(settings_section(results))
+    text = page.document("The paper, reproduced", summary(results), sections)
+    write_file(place / REPORT, text.encode())
+    return place / REPORT
+
+
+def finished(folder: Path) -> dict[str, Result]:
+    """The complete results in a folder, by the name of their own folder."""
+    names = [*PAYOFFS, *(f"scaling-{name}" for name in sweeps())]
+    return {
+        name: load(folder / name) for name in names if (folder / name / "results.parquet").exists()
+    }
+
+
+def figure_files(names: Iterable[str]) -> int:
+    """How many figures the results of these names give; five problems in each payoff."""
+    return sum(10 if name in PAYOFFS else 1 for name in names)
+
+
+def summary(results: Mapping[str, Result]) -> str:
+    """What was run, in a sentence or two."""
+    told = []
+    for payoff in PAYOFFS:
+        if payoff in results:
+            result = results[payoff]
+            horizon = number(float(result.steps(result.problems[0])[-1]))
+            told.append(
+                f"Delay as {payoff}: T = {horizon}, {result.runs} runs of each of "
+                f"{len(result.policies)} policies on {len(result.problems)} families of problems."
+            )
+    count = sum(name.startswith("scaling-") for name in results)
+    if count:
+        told.append(f"{count} scaling experiments on the paper's hard instances.")
+    return " ".join(told)
+
+
+def claims_section(
+    results: Mapping[str, Result], grown: Mapping[str, Mapping[str, Growth]]
+) -> page.Section:
+    """Every claim with its verdict, first as one picture, then line by line."""
+    claims = [*paper_claims(results), *scaling_claims(grown)]
+    rows = [[c.claim, c.where, c.measured, page.badge(c.verdict)] for c in claims]
+    parts = [
+        page.paragraph(
+            "“Holds” and “does not hold here” are said where the data decide at the 95 % level. "
+            "Policies of a run met the same instances and the same delays, so their differences "
+            "are paired. The paper does not tell the scale of the means of the truncated normal; "
+            "the number behind “truncated normal” is that scale in units of D."
+        ),
+        page.table(*verdict_matrix(claims), kind="matrix"),
+        page.details(
+            "Every claim with what was measured",
+            page.table(["claim", "on", "measured", "verdict"], rows),
+        ),
+    ]
+    return page.Section("claims", "What the paper claims, and what was measured", parts)
+
+
+def verdict_matrix(claims: Iterable[Claim]) -> tuple[list[str], list[list[Any]]]:
+    """Claims against problems; scaling claims stand under "hard instances"."""
+    columns: dict[str, None] = {}
+    cells: dict[str, dict[str, str]] = {}
+    for claim in claims:
+        column = "hard instances" if "-" in claim.where else claim.where
+        columns[column] = None
+        cells.setdefault(claim.claim, {})[column] = claim.verdict
+    rows: list[list[Any]] = [
+        [text, *(page.badge(row[column]) if column in row else "" for column in columns)]
+        for text, row in cells.items()
+    ]
+    return ["claim", *columns], rows
+
+
+def payoff_section(
+    place: Path, payoff: Payoff, result: Result, told: Callable[[], None]
+) -> page.Section:
+    """Figures and table of one of the paper's experiments."""
+    from tarry.experiments.gallery import paper_pictures
+
+    experiment = paper_experiment(payoff, size_of(result))
+    pictures = [draw(place, each, told) for each in paper_pictures(experiment, result)]
+    heads, rows = result.final().cells()
+    parts = [page.gallery(pictures), page.details("Regret at the horizon", page.table(heads, rows))]
+    return page.Section(payoff, f"Delay as {payoff}", parts)
+
+
+def scaling_section(
+    place: Path, grown: Mapping[str, Mapping[str, Growth]], told: Callable[[], None]
+) -> page.Section:
+    """Figures and slopes of the scaling laws."""
+    from tarry.experiments.gallery import scaling_picture
+
+    known = sweeps()
+    pictures = [
+        draw(place, scaling_picture(name, known[name], found), told)
+        for name, found in grown.items()
+    ]
+    rows = [
+        [
+            known[name].title,
+            policy,
+            str(growth.slope),
+            "-" if growth.law is None else f"{growth.law:g}",
+            f"{number(growth.mean[0])} to {number(growth.mean[-1])}",
+        ]
+        for name, found in grown.items()
+        for policy, growth in found.items()
+    ]
+    heads = ["experiment", "policy", "slope ± error", "law", "regret"]
+    parts = [page.gallery(pictures), page.details("Fitted slopes", page.table(heads, rows))]
+    return page.Section("scaling", "Table 1 as pictures: how regret grows", parts)
+
+
+def draw(place: Path, picture: Any, told: Callable[[], None]) -> str:
+    """Write a figure as SVG and PNG, and return it as a piece of the page."""
+    from tarry.experiments import figures
+
+    for kind in ("svg", "png"):
+        figures.save_figure(picture.figure, place / FIGURES / f"{picture.name}.{kind}")
+    drawing = figures.rendered(picture.figure, "svg", transparent=True).decode()
+    told()
+    return page.figure(picture.name, drawing, picture.caption)
+
+
+def theory_sections(place: Path, results: Mapping[str, Result]) -> list[page.Section]:
+    """Upper bounds next to what was measured, and the good event."""
+    parts: list[str] = []
+    rows: list[BoundRow] = []
+    for payoff in PAYOFFS:
+        if payoff in results:
+            experiment = paper_experiment(payoff, size_of(results[payoff]))
+            rows += bound_rows(experiment, results[payoff])
+    if rows:
+        parts.append(
+            page.paragraph(
+                "The paper's upper bounds with their constants, averaged over the instances: as "
+                "printed, and in a safe form where the print does not follow from its proof. Both "
+                "are loose at this horizon, where even “T times the greatest gap”, which nobody "
+                "can exceed, is smaller. Where the printed bound is below the measured regret, it "
+                "is the print that is wrong."
+            )
+        )
+        parts.append(page.table(*bounds_table(rows)))
+    events = read_events(place / DATA / EVENTS)
+    if events:
+        parts.append(
+            page.paragraph(
+                "The good event on which the proofs stand, checked at every step of some runs: in "
+                "how many runs each part failed anywhere, and how much of the bound was left when "
+                "it came nearest to failing (100 % is far away, 0 % is failure)."
+            )
+        )
+        parts.append(page.table(*events_table(events)))
+    return [page.Section("theory", "The theory next to the runs", parts)] if parts else []
+
+
+def bounds_table(rows: Iterable[BoundRow]) -> tuple[list[str], list[list[Any]]]:
+    """Measured regret and bounds."""
+    heads = ["problem", "policy", "measured", "printed", "safe", "T · gap", "print exceeded"]
+    return heads, [
+        [
+            row.problem,
+            row.policy,
+            *(number(value) for value in (row.measured, row.printed, row.safe, row.trivial)),
+            f"{row.exceeded} instances",
+        ]
+        for row in rows
+    ]
+
+
+def events_table(rows: Iterable[EventRow]) -> tuple[list[str], list[list[Any]]]:
+    """The parts of the good event."""
+    heads = ["payoff", "policy", "part", "runs", "checks", "runs failed", "allowed", "left"]
+    return heads, [
+        [
+            row.payoff,
+            row.policy,
+            row.part,
+            str(row.runs),
+            number(row.checks),
+            str(row.failed_runs),
+            f"{row.allowed * row.runs:.1g}",
+            f"{100 * row.nearest:.0f} %",
+        ]
+        for row in rows
+    ]
+
+
+def read_events(path: Path) -> list[EventRow]:
+    """What was kept of the good event."""
+    if not path.exists():
+        return []
+    try:
+        return [EventRow(**row) for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ResultsError(f"{str(path)!r} is damaged; remove it and run again.") from error
+
+
+def settings_section(results: Mapping[str, Result]) -> page.Section:
+    """Seeds, versions and the whole description of every experiment."""
+    versions = next(iter(results.values())).description["versions"]
+    parts = [page.table(["what", "version"], [[name, each] for name, each in versions.items()])]
+    for name, result in results.items():
+        description = {key: value for key, value in result.description.items() if key != "versions"}
+        short = {**description, "problems": [shortened(p) for p in description["problems"]]}
+        parts.append(page.details(name, page.preformatted(json.dumps(short, indent=1))))
+    return page.Section("settings", "Settings", parts)
+
+
+def shortened(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """A problem's description without the list of recorded steps."""
+    return {**problem, "steps": f"{len(problem['steps'])} recorded"}

@@ -1,0 +1,199 @@
+"""Table 1 as pictures: how regret grows with D, d*, K and T on the paper's hard instances."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tarry import problems, theory
+from tarry.arrays import FloatArray
+from tarry.experiments.catalogue import parse_policy
+from tarry.experiments.curves import Slope, fit_slope
+from tarry.experiments.experiment import Case, Experiment, Source
+from tarry.experiments.result import Result
+from tarry.problems.problem import Payoff, Problem
+
+COST = ("BDSE", "BDSE(keep_history=True)", "SEPK", "OPSE", "SurvivalThompson")
+REWARD = ("BHSE", "BHSE(keep_history=True)", "SEPK", "OPSE", "CensoredUCB", "SurvivalThompson")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Regret against one parameter, all else fixed.
+
+    Args:
+        title: for people.
+        symbol: the parameter, with what it means.
+        payoff: "cost" or "reward".
+        values: of the parameter, increasing.
+        problem: from a value to a problem, or to a function that draws one for each run.
+        horizon: T, or None where T is the parameter.
+        policies: as text.
+        laws: the slope that the paper's bounds predict in log-log, by policy.
+        runs: of each policy at each value.
+        against_log: the law is in the logarithm of the parameter.
+    """
+
+    title: str
+    symbol: str
+    payoff: Payoff
+    values: Sequence[int]
+    problem: Callable[[int], Source]
+    horizon: int | None
+    policies: Sequence[str]
+    laws: Mapping[str, float]
+    runs: int = 5
+    against_log: bool = False
+
+    def experiment(self, seed: int = 0) -> Experiment:
+        """One case for each value of the parameter."""
+        cases = [
+            Case(str(value), self.problem(value), self.horizon or value, points=1)
+            for value in self.values
+        ]
+        policies = {text: parse_policy(text) for text in self.policies}
+        return Experiment(policies, cases, self.payoff, self.runs, seed)
+
+
+class Growth(NamedTuple):
+    """How the regret of one policy grows over a sweep."""
+
+    x: FloatArray
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+    slope: Slope  # of log regret on log x, or on log log x
+    line: FloatArray  # the fitted values
+    law: float | None  # the slope that the paper's bounds predict
+
+
+def growths(sweep: Sweep, result: Result) -> dict[str, Growth]:
+    """Mean regret at the horizon against the parameter, with fitted slopes, by policy."""
+    x = np.array([float(name) for name in result.problems])
+    scale = np.log(x) if sweep.against_log else x
+    found = {}
+    for policy in result.policies:
+        table = result.final()
+        rows = [table.row(policy, problem) for problem in result.problems]
+        mean, low, high = (
+            np.array([getattr(row, part) for row in rows]) for part in ("mean", "low", "high")
+        )
+        slope = fit_slope(scale, mean)
+        line = slope.factor * scale**slope.slope
+        found[policy] = Growth(x, mean, low, high, slope, line, sweep.laws.get(policy))
+    return found
+
+
+def lower_bounds(name: str, x: FloatArray) -> FloatArray | None:
+    """The paper's lower bound for any policy along a sweep, with exact constants, where it has one.
+
+    It is for the mean over the two instances that cannot be told apart at first, of which each run
+    draws one by lot.
+    """
+    pair = {"cost-best-delay": theory.lower_cost, "reward-second-delay": theory.lower_reward}.get(
+        name
+    )
+    return None if pair is None else np.array([pair(int(d), 128_000).average for d in x])
+
+
+def many_slow_arms(arms: int) -> Problem:
+    """Cost: one arm takes 50, all others D = 4000."""
+    return problems.deterministic([50, *[4000] * (arms - 1)], max_delay=4000)
+
+
+def four_coins(_horizon: int) -> Problem:
+    """Four Bernoulli arms with means 0.2, 0.4, 0.6 and 0.8, D = 500."""
+    return problems.bernoulli(max_delay=500, probabilities=[0.8, 0.6, 0.4, 0.2])
+
+
+def doubling(first: int, count: int) -> list[int]:
+    """first, 2 first, 4 first, ..."""
+    return [first * 2**power for power in range(count)]
+
+
+def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
+    """All sweeps by name; `quick` takes fewer values and shorter horizons."""
+    steps = 150_000 if quick else 300_000
+    count = 4 if quick else 7
+    runs = 2 if quick else 5
+    cost = {"BDSE": 0.0, "BDSE(keep_history=True)": 0.0, "SEPK": 0.5, "OPSE": 1.0}
+    reward = {
+        "BHSE": 0.0,
+        "BHSE(keep_history=True)": 0.0,
+        "SEPK": 0.5,
+        "OPSE": 1.0,
+        "CensoredUCB": 1.0,
+    }
+    found = {
+        "cost-max-delay": Sweep(
+            "cost, against D (d* = 50)",
+            "D, the greatest delay",
+            "cost",
+            doubling(1000, count),
+            lambda most: problems.hard_conservative_cost(50, most),
+            steps,
+            COST,
+            cost,
+            runs,
+        ),
+        "reward-max-delay": Sweep(
+            "reward, against D (second delay 50)",
+            "D, the greatest delay",
+            "reward",
+            doubling(1000, count),
+            lambda most: problems.hard_reward(50, most),
+            steps,
+            REWARD,
+            reward,
+            runs,
+        ),
+        "cost-best-delay": Sweep(
+            "cost, against d* (D = 128 000)",
+            "d*, the least mean delay",
+            "cost",
+            doubling(250, count),
+            lambda best: lambda seed: problems.hard_cost(best, 128_000, flipped=seed % 2 == 1),
+            steps,
+            COST,
+            {"BDSE": 1.0, "BDSE(keep_history=True)": 1.0, "SEPK": 0.5, "OPSE": 0.0},
+            runs,
+        ),
+        "reward-second-delay": Sweep(
+            "reward, against the second delay (D = 128 000)",
+            "the second greatest mean delay",
+            "reward",
+            doubling(250, count),
+            lambda second: (
+                lambda seed: problems.hard_reward(second, 128_000, flipped=seed % 2 == 1)
+            ),
+            steps,
+            REWARD,
+            {"BHSE": 1.0, "BHSE(keep_history=True)": 1.0, "SEPK": 0.5, "OPSE": 0.0},
+            runs,
+        ),
+        "cost-arms": Sweep(
+            "cost, against K (d* = 50, D = 4000)",
+            "K, the number of arms",
+            "cost",
+            doubling(2, count),
+            many_slow_arms,
+            steps,
+            COST,
+            {"BDSE": 1.0, "BDSE(keep_history=True)": 1.0, "SEPK": 1.0, "OPSE": 1.0},
+            runs,
+        ),
+        "cost-horizon": Sweep(
+            "cost, against T (four Bernoulli arms, D = 500)",
+            "T, the horizon",
+            "cost",
+            [4**power * 1000 for power in range(2, 5 if quick else 6)],
+            four_coins,
+            None,
+            COST,
+            dict.fromkeys(("BDSE", "BDSE(keep_history=True)", "SEPK", "OPSE"), 1.0),
+            2 * runs,
+            against_log=True,
+        ),
+    }
+    return found
