@@ -3,13 +3,15 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from tarry.ledger import Ledger
+from tarry.policies.check import check_choice
 from tarry.policies.cse import CSERule, first_phase
 from tarry.policies.protocol import STOP, Setting
+from tarry.policies.tight_rule import start_tight
 
 
 class BDSERule(NamedTuple):
@@ -81,6 +83,8 @@ class BDSE:
 
     Args:
         keep_history: Keep the evidence of failed phases.
+        bounds: "paper" for the bounds above, "tight" for narrower ones at the same confidence, on
+            kept history whatever `keep_history` says (see `tarry.policies.tight_rule`).
 
     >>> import tarry
     >>> problem = tarry.problems.bernoulli(5, 200, seed=1)
@@ -95,11 +99,18 @@ class BDSE:
     """
 
     keep_history: bool = False
+    bounds: Literal["paper", "tight"] = "paper"
     payoffs: ClassVar[Sequence[str]] = ("cost",)
     needs_horizon: ClassVar[bool] = True
     counterpart: ClassVar[str] = "BHSE"
 
+    def __post_init__(self) -> None:
+        """Refuse bounds that are neither of the two."""
+        check_choice("bounds", self.bounds, ("paper", "tight"))
+
     def start(self, setting: Setting) -> Any:
         """The first phase, with B = 1 / D."""
+        if self.bounds == "tight":
+            return start_tight(setting)
         cse = first_phase(setting, 1.0 / setting.max_delay)
         return BDSEKeptRule(cse) if self.keep_history else BDSERule(setting.horizon, cse)

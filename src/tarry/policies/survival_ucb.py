@@ -52,10 +52,7 @@ class SurvivalUCBRule(NamedTuple):
         tail = 1.0 if self.reward else evidence.floor[evidence.reached[arm]]
         mean, square = evidence.moments_with_tail(arm, tail)
         spread = mean * (1.0 - mean)
-        if spread <= 0.0:
-            ratio = 1.0
-        else:
-            ratio = known * max(square - mean * mean, 0.0) / spread
+        ratio = known * max(square - mean * mean, 0.0) / max(spread, 1e-300)
         exponent = min(2.0 * self.z * self.z * log_time / (known - 1.0), 50.0)
         radius = 0.5 * ratio * (math.exp(exponent) - 1.0)
         half = math.sqrt(radius * radius + 2.0 * radius * spread)

@@ -1,0 +1,120 @@
+"""The mean delay as a sum of increments, each known for every play that is old enough.
+
+Cut 0..D at 0 = x_0 < x_1 < ... < x_G = D. Every delay is the sum of its increments
+
+    d = sum_b w_b Y_b,   Y_b = min(max(d - x_{b-1}, 0), w_b) / w_b in [0, 1],   w_b = x_b - x_{b-1}
+
+and Y_b is known for every play of age at least x_b, back or not: it is 1 for a play that is still
+out at that age. So E[Y_b] can be bounded from n_b = the number of plays at least x_b old, and the
+bounds of the increments add up to bounds of the mean. The plays at least x_b old are the first n_b
+plays of the arm, whatever decided when to play it, so a bound for the mean of the first n
+independent payoffs that holds for every n holds here. (The plays that are back would not do: short
+delays come back first.)
+
+An answer with x_{b-1} <= d < x_b has Y_b = (d - x_{b-1}) / w_b. It is counted when it is seen, a
+little before its play is x_b old. Both bounds allow for that:
+
+    upper:  the sum may hold answers of plays younger than x_b. That makes it too large: valid.
+    lower:  the sum is taken over the plays at least x_{b-1} old. All those answers belong to
+            them, and those of them that are still out and younger than x_b count 0: valid.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tarry.arrays import Floats, Ints
+from tarry.policies.tight_bounds import kl_lower, kl_upper
+
+
+class TightEvidence(NamedTuple):
+    """Sums of increments of all arms, arm-major: entry arm * G + b belongs to increment b + 1."""
+
+    edges: Ints  # x_1 .. x_G
+    widths: Floats  # w_b / D
+    sums: Floats  # of Y_b
+    old: Ints  # n_b, as of the latest call of `grow_older`
+    starts: Ints  # ring of the latest plays: when they started,
+    owners: Ints  # and of which arm they were
+    places: Ints  # per increment how many plays are x_b old, and last: how many plays there are
+
+    def note_start(self, arm: int, now: int) -> None:
+        """A play of `arm` starts now."""
+        slot = self.places[len(self.edges)] % len(self.starts)
+        self.starts[slot] = now
+        self.owners[slot] = arm
+        self.places[len(self.edges)] += 1
+
+    def grow_older(self, now: int) -> None:
+        """Count the plays that have become old enough for each increment."""
+        grid = len(self.edges)
+        size = len(self.starts)
+        for b in range(grid):
+            place = self.places[b]
+            born = now - self.edges[b]
+            while place < self.places[grid] and self.starts[place % size] <= born:
+                self.old[self.owners[place % size] * grid + b] += 1
+                place += 1
+            self.places[b] = place
+
+    def add_answer(self, arm: int, delay: int) -> None:
+        """An answer came back: the increment that holds its delay is known in part."""
+        grid = len(self.edges)
+        b = 0
+        before = 0
+        while b < grid and self.edges[b] <= delay:
+            before = self.edges[b]
+            b += 1
+        if b < grid:
+            self.sums[arm * grid + b] += (delay - before) / (self.edges[b] - before)
+
+    def add_full(self, arm: int, edge: int) -> None:
+        """A play is still out at age edges[edge]: that increment is 1."""
+        self.sums[arm * len(self.edges) + edge] += 1.0
+
+    def increments_lower(self, arm: int, plays: int, level: float) -> float:
+        """LCB of the mean payoff of `arm`, which was played `plays` times.
+
+        Each increment misses with probability at most exp(-level). One that nobody is old enough
+        for counts 0.
+        """
+        grid = len(self.edges)
+        total = 0.0
+        count = plays
+        for b in range(grid):
+            place = arm * grid + b
+            if count == 0:
+                break
+            total += self.widths[b] * kl_lower(self.sums[place] / count, level / count)
+            count = self.old[place]
+        return total
+
+    def increments_upper(self, arm: int, level: float) -> float:
+        """UCB of the mean payoff of `arm`; an increment nobody is old enough for counts fully."""
+        grid = len(self.edges)
+        total = 0.0
+        for b in range(grid):
+            place = arm * grid + b
+            count = self.old[place]
+            if count == 0:
+                total += self.widths[b]
+            else:
+                total += self.widths[b] * kl_upper(
+                    min(self.sums[place] / count, 1.0), level / count
+                )
+        return total
+
+
+def empty_tight_evidence(arms: int, max_delay: int, plays: int, grid: int) -> TightEvidence:
+    """No play yet; at most `plays` of them are younger than D at any time."""
+    edges = np.unique(np.rint(np.geomspace(1, max_delay, grid)).astype(np.int64))
+    size = len(edges)
+    return TightEvidence(
+        edges=edges,
+        widths=np.diff(edges, prepend=0) / max_delay,
+        sums=np.zeros(arms * size),
+        old=np.zeros(arms * size, np.int64),
+        starts=np.zeros(plays, np.int64),
+        owners=np.zeros(plays, np.int64),
+        places=np.zeros(size + 1, np.int64),
+    )

@@ -1,0 +1,134 @@
+"""The running form of `BDSE(bounds="tight")` and `BHSE(bounds="tight")`.
+
+The scheme is that of `keep_history`: successive elimination against a threshold B, where a test
+that leaves nobody moves B and is repeated on all arms. What is different:
+
+    LCB   the largest, over this and all earlier tests, of the KL lower bounds around mu_minus and
+          mu_F, the bound from the missing plays with 1.6 L (cost and reward alike), and the sum of
+          lower bounds of increments
+    UCB   the smallest, likewise, of the KL upper bounds around mu_plus and mu_F and the sum of
+          upper bounds of increments
+    B     moves by a factor 1.1 instead of 2, or as far as it takes to keep one arm
+
+Guarantee: each bound misses with probability at most T^-4 (increments: each of the G of them at
+most T^-4 / G), as in the paper, so that all bounds of all arms hold at all times together, and
+then the best of all times does too. As long as B >= mu* (cost) or B <= mu* (reward) the best arm is
+never removed. For cost B moves only when all LCB are above it, that of the best arm among them, so
+it never exceeds 1.1 mu*; for reward it never falls below mu* / 1.1. Small steps are free because
+nothing is forgotten; the paper's factor 2 pays for phases that start from nothing.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tarry.arrays import Floats, Ints
+from tarry.ledger import Ledger
+from tarry.policies.protocol import Setting
+from tarry.policies.sweep import Sweep, full_sweep
+from tarry.policies.tight_bounds import ledger_lower, ledger_upper
+from tarry.policies.tight_evidence import TightEvidence, empty_tight_evidence
+
+GRID = 24  # G; more increments cost time, and log(G) in the level of each
+GROWTH = 1.1  # a step of B; by experiment
+
+
+class TightRule(NamedTuple):
+    """Kept-history doubling (cost) or halving (reward) with the bounds of `tight_bounds`."""
+
+    reward: bool
+    max_delay: int
+    log_term: float  # L
+    growth: float  # factor of a step of B
+    threshold: Floats  # B, one number
+    edges: Ints
+    evidence: TightEvidence
+    due: Ints  # per arm: the step from which on its bounds are computed again
+    sweep: Sweep  # `lower` and `upper` hold the best bounds so far
+
+    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+        """The next arm of the sweep; after a full sweep, the test, with another B if it leaves nobody."""
+        if self.sweep.finished():
+            size = self.sweep.position[0]
+            ledger.close_sweep(size, now - 1)
+            smallest = ledger.smallest_sweep(now - self.max_delay)
+            round_robin = smallest if smallest > 0 else size
+            self.evidence.grow_older(now)
+            self.tighten(ledger, step, now, round_robin)
+            left = self.sweep.eliminate(self.reward, self.threshold[0])
+            if left == 0:
+                self.sweep.reopen()
+                self.tighten(ledger, step, now, round_robin)
+                self.move_threshold()
+                ledger.note_failure()
+                left = self.sweep.eliminate(self.reward, self.threshold[0])
+                if left == 0:
+                    self.sweep.reopen()
+        arm = self.sweep.next_arm()
+        self.evidence.note_start(arm, now)
+        return arm
+
+    def move_threshold(self) -> None:
+        """Raise B (cost) or lower it (reward) by one step, or as far as it takes to keep an arm."""
+        arms = len(self.due)
+        if self.reward:
+            best = self.sweep.upper[0]
+            for arm in range(1, arms):
+                best = max(best, self.sweep.upper[arm])
+            self.threshold[0] = min(self.threshold[0] / self.growth, best)
+        else:
+            best = self.sweep.lower[0]
+            for arm in range(1, arms):
+                best = min(best, self.sweep.lower[arm])
+            self.threshold[0] = max(self.threshold[0] * self.growth, best)
+
+    def tighten(self, ledger: Ledger, step: int, now: int, round_robin: int) -> None:
+        """Compute the bounds of the active arms anew where it is time, and keep the best so far.
+
+        All bounds of all times hold at once, so that an old one stays valid. They are computed
+        anew after every sweep at first, later when the number of plays has grown by 1/64.
+        """
+        for k in range(self.sweep.position[0]):
+            arm = self.sweep.active[k]
+            if step < self.due[arm] or ledger.plays[arm] == 0:
+                continue
+            self.due[arm] = step + step // 64
+            level = 4.0 * self.log_term + math.log(len(self.edges))
+            spacing = ledger.spacing[arm] if ledger.spacing[arm] > 0 else round_robin
+            self.sweep.lower[arm] = max(
+                self.sweep.lower[arm],
+                ledger_lower(ledger, arm, now, self.max_delay, spacing, self.log_term),
+                self.evidence.increments_lower(arm, ledger.plays[arm], level),
+            )
+            self.sweep.upper[arm] = min(
+                self.sweep.upper[arm],
+                ledger_upper(ledger, arm, self.max_delay, self.log_term),
+                self.evidence.increments_upper(arm, level),
+            )
+
+    def returned(self, arm: int, delay: int, rng: np.random.Generator) -> None:
+        """An answer: its last increment is known."""
+        self.evidence.add_answer(arm, delay)
+
+    def outlived(self, arm: int, edge: int) -> None:
+        """A play still out: its increment up to this age is full."""
+        self.evidence.add_full(arm, edge)
+
+
+def start_tight(setting: Setting, growth: float = GROWTH, grid: int = GRID) -> TightRule:
+    """All arms active, nothing known; B moves by `growth`, and there are `grid` increments."""
+    at_once = min(setting.horizon, setting.max_delay + setting.arms) + 1
+    evidence = empty_tight_evidence(setting.arms, setting.max_delay, at_once, grid)
+    sweep = full_sweep(setting.arms)._replace(upper=np.ones(setting.arms))
+    return TightRule(
+        reward=setting.reward,
+        max_delay=setting.max_delay,
+        log_term=math.log(setting.horizon),
+        growth=growth,
+        threshold=np.array([1.0 if setting.reward else 1.0 / setting.max_delay]),
+        edges=evidence.edges,
+        evidence=evidence,
+        due=np.zeros(setting.arms, np.int64),
+        sweep=sweep,
+    )
