@@ -34,13 +34,13 @@ class TightEvidence(NamedTuple):
     widths: Floats  # w_b / D
     sums: Floats  # of Y_b
     old: Ints  # n_b, as of the latest call of `grow_older`
-    starts: Ints  # ring of the latest plays: when they started,
+    starts: Ints  # ring of the latest plays (a power of two): when they started,
     owners: Ints  # and of which arm they were
     places: Ints  # per increment how many plays are x_b old, and last: how many plays there are
 
     def note_start(self, arm: int, now: int) -> None:
         """A play of `arm` starts now."""
-        slot = self.places[len(self.edges)] % len(self.starts)
+        slot = self.places[len(self.edges)] & (len(self.starts) - 1)
         self.starts[slot] = now
         self.owners[slot] = arm
         self.places[len(self.edges)] += 1
@@ -48,12 +48,13 @@ class TightEvidence(NamedTuple):
     def grow_older(self, now: int) -> None:
         """Count the plays that have become old enough for each increment."""
         grid = len(self.edges)
-        size = len(self.starts)
+        mask = len(self.starts) - 1
+        plays = self.places[grid]
         for b in range(grid):
             place = self.places[b]
             born = now - self.edges[b]
-            while place < self.places[grid] and self.starts[place % size] <= born:
-                self.old[self.owners[place % size] * grid + b] += 1
+            while place < plays and self.starts[place & mask] <= born:
+                self.old[self.owners[place & mask] * grid + b] += 1
                 place += 1
             self.places[b] = place
 
@@ -106,15 +107,16 @@ class TightEvidence(NamedTuple):
 
 
 def empty_tight_evidence(arms: int, max_delay: int, plays: int, grid: int) -> TightEvidence:
-    """No play yet; at most `plays` of them are younger than D at any time."""
+    """No play yet; at most `plays` plays are counted at a time as younger than D."""
     edges = np.unique(np.rint(np.geomspace(1, max_delay, grid)).astype(np.int64))
     size = len(edges)
+    ring = 1 << plays.bit_length()  # a power of two above `plays`
     return TightEvidence(
         edges=edges,
         widths=np.diff(edges, prepend=0) / max_delay,
         sums=np.zeros(arms * size),
         old=np.zeros(arms * size, np.int64),
-        starts=np.zeros(plays, np.int64),
-        owners=np.zeros(plays, np.int64),
+        starts=np.zeros(ring, np.int64),
+        owners=np.zeros(ring, np.int64),
         places=np.zeros(size + 1, np.int64),
     )

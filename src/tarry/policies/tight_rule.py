@@ -48,7 +48,7 @@ class TightRule(NamedTuple):
     sweep: Sweep  # `lower` and `upper` hold the best bounds so far
 
     def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
-        """The next arm of the sweep; after a full sweep, the test, with another B if it leaves nobody."""
+        """The next arm of the sweep; after each sweep the test, and a new B if nobody is left."""
         if self.sweep.finished():
             size = self.sweep.position[0]
             ledger.close_sweep(size, now - 1)
