@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tarry import policies, problems
-from tarry.errors import FileError, InputError, TarryError, UnknownNameError
+from tarry.errors import InputError, TarryError, UnknownNameError
 from tarry.experiments.experiment import Case, Experiment, Source, labelled
 from tarry.policies.protocol import Policy
 from tarry.problems.problem import Problem
@@ -146,6 +146,6 @@ def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
         with Path(path).open("rb") as file:
             return tomllib.load(file)
     except OSError as error:
-        raise FileError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(f"{str(path)!r} is not a TOML file: {error}.") from error
+        raise InputError(f"{str(path)!r} is not a TOML file: {error}.") from error

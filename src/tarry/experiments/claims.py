@@ -87,15 +87,15 @@ def bernoulli_is_harder(result: Result) -> Iterator[Claim]:
         means = [f"{number(a.mean())} and {number(b.mean())}" for a, b in pairs]
         stds = [f"{number(a.std(ddof=1))} and {number(b.std(ddof=1))}" for a, b in pairs]
         for what, told, signs in (
-            ("more regret", means, [unpaired_difference(*pair).sign for pair in pairs]),
-            ("a larger standard deviation", stds, [spread_sign(*pair) for pair in pairs]),
+            ("regret is higher", means, [unpaired_difference(*pair).sign for pair in pairs]),
+            ("the standard deviation is larger", stds, [spread_sign(*pair) for pair in pairs]),
         ):
             text = "; ".join(f"{p} {numbers}" for p, numbers in zip(policies, told, strict=True))
             yield Claim(
-                f"{result.payoff.capitalize()}: Bernoulli delays give {what} than these.",
+                f"{result.payoff.capitalize()}: {what} on Bernoulli than on truncated normal.",
                 problem,
                 text,
-                verdict(min(signs) if min(signs) else 0),
+                verdict(min(signs)),
             )
 
 

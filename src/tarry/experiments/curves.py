@@ -155,7 +155,7 @@ class Slope(NamedTuple):
     factor: float
 
     def __str__(self) -> str:
-        return f"{self.slope:.2f} ± {self.error:.2f}"
+        return f"{round(self.slope, 2) + 0.0:.2f} ± {max(self.error, 1e-4):.1g}"
 
 
 def fit_slope(x: npt.ArrayLike, y: npt.ArrayLike) -> Slope:

@@ -27,7 +27,7 @@ from tarry.experiments.scaling import Growth
 from tarry.problems.files import write_atomically
 
 COLUMN = 3.9  # inches; drawn so that 3.4 inches, a column of a paper, is readable
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "font.size": 8.5,
     "axes.titlesize": 9,
     "axes.labelsize": 8.5,
@@ -56,6 +56,7 @@ STYLE: dict[str, Any] = {
 }
 BANDS = ("std", "interval", "none")
 MARKERS = "osD^vPX*"
+SIZES = (7, 4, 4.5, 4.5, 4.5, 4.5, 4.5, 4.5)  # the first may lie behind the second
 DASHES: tuple[Any, ...] = ((0, (1, 1)), (0, (1, 3)), (0, (4, 1, 1, 1)))  # of floors and bounds
 
 
@@ -131,7 +132,7 @@ def plot_overview(
         ):
             at = np.array([conditions.index(name) for name in row]) + shift
             mean, low, high = np.array(list(row.values())).T
-            below = np.minimum(mean - low, 0.98 * mean)  # the axis is logarithmic
+            below = np.minimum(mean - low, 0.8 * mean)  # the axis is logarithmic
             axes.errorbar(at, mean, (below, high - mean), color=colour, fmt="o", ms=4, label=policy)
         axes.set(yscale="log", title=title, ylabel="regret at the horizon")
         axes.set_xticks(range(len(conditions)), [name.replace(" ", "\n") for name in conditions])
@@ -185,14 +186,14 @@ def band_of(curve: Curve, band: str) -> tuple[FloatArray, FloatArray]:
 def draw_scaling(axes: Axes, found: Mapping[str, Growth], levels: Sequence[Level]) -> list[Any]:
     """Points with intervals and fitted lines; return what the legend shows."""
     handles: list[Any] = []
-    looks = zip(found.items(), colours(found).values(), MARKERS, strict=False)
-    for (policy, data), colour, marker in looks:
-        below = np.minimum(data.mean - data.low, 0.95 * data.mean)  # stay on the log axis
+    looks = zip(found.items(), colours(found).values(), MARKERS, SIZES, strict=False)
+    for (policy, data), colour, marker, size in looks:
+        below = np.minimum(data.mean - data.low, 0.8 * data.mean)  # stay on the log axis
         errors = np.nan_to_num(np.array([below, data.high - data.mean]))
         label = f"{policy}: slope {data.slope}"
         handles.append(
             axes.errorbar(
-                data.x, data.mean, errors, color=colour, fmt=marker, ms=4, lw=1.0, label=label
+                data.x, data.mean, errors, color=colour, fmt=marker, ms=size, lw=1.0, label=label
             )
         )
         axes.plot(data.x, data.line, color=colour, lw=1.0, alpha=0.8)

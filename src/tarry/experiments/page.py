@@ -110,7 +110,10 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "line
     lines = [[cell(value) for value in row] for row in rows]
     numeric = [
         bool(lines)
-        and all(re.fullmatch(r"[-\d., %±to]*\d[\d., %±to]*|-|", row[place]) for row in lines)
+        and all(
+            re.fullmatch(r"[\u2212\d., %±to\u202f]*\d[\u2212\d., %±to\u202f]*|-|", row[place])
+            for row in lines
+        )
         for place in range(len(heads))
     ]
     classes = [' class="number"' if each else "" for each in numeric]
@@ -134,12 +137,22 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "line
 
 def cell(value: Any) -> str:
     """The content of a cell."""
-    return value if isinstance(value, Markup) else html.escape(str(value))
+    if isinstance(value, Markup):
+        return value
+    text = re.sub(r"(?<=\d) (?=\d{3}\b)", "\u202f", str(value))  # no line break in 12 345
+    return html.escape(re.sub(r"(?<![\w-])-(?=\d)", "\u2212", text))
 
 
 def gallery(pictures: Iterable[str]) -> str:
     """Figures side by side where there is room."""
     return '<div class="gallery">\n' + "\n".join(pictures) + "\n</div>"
+
+
+def on_white(drawing: str) -> str:
+    """A transparent SVG with a white ground, to stand alone."""
+    head = re.search(r"<svg[^>]*>", drawing)
+    end = head.end() if head else 0
+    return f'{drawing[:end]}\n <rect width="100%" height="100%" fill="#ffffff"/>{drawing[end:]}'
 
 
 def figure(name: str, drawing: str, caption: str) -> str:

@@ -1,13 +1,14 @@
 """Which policy has which colour, in all figures the same."""
 
 from collections.abc import Iterable
+from typing import Any
 
 INK = "#1b1b1b"  # text and axes; the report turns it into the colour of its own text
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"  # Okabe and Ito
 ORANGE, VERMILLION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
 GREY, BROWN = "#7f7f7f", "#8c6d31"  # two more, for crowded figures
 PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK, GREY, BROWN)
-LINE_STYLES: tuple[object, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
+LINE_STYLES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
 
 FIXED = {
     "BDSE": BLUE,

@@ -46,7 +46,7 @@ class Size(NamedTuple):
     seed: int = 0
 
 
-QUICK = Size(horizon=60_000, runs=4, scales=(0.05, 0.2))
+QUICK = Size(runs=4, scales=(0.05, 0.2))
 
 
 def normal_title(scale: float) -> str:

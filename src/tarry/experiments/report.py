@@ -38,9 +38,11 @@ def write_report(out: str | os.PathLike[str], told: Callable[[], None] = lambda:
         if f"scaling-{name}" in results
     }
     sections = [claims_section(results, grown)]
-    for payoff in PAYOFFS:
-        if payoff in results:
-            sections.append(payoff_section(place, payoff, results[payoff], told))
+    sections += [
+        payoff_section(place, payoff, results[payoff], told)
+        for payoff in PAYOFFS
+        if payoff in results
+    ]
     if grown:
         sections.append(scaling_section(place, grown, told))
     sections += theory_sections(place, results)
@@ -94,10 +96,7 @@ def claims_section(
             "the number behind “truncated normal” is that scale in units of D."
         ),
         page.table(*verdict_matrix(claims), kind="matrix"),
-        page.details(
-            "Every claim with what was measured",
-            page.table(["claim", "on", "measured", "verdict"], rows),
-        ),
+        page.table(["claim", "on", "measured", "verdict"], rows),
     ]
     return page.Section("claims", "What the paper claims, and what was measured", parts)
 
@@ -161,9 +160,9 @@ def draw(place: Path, picture: Any, told: Callable[[], None]) -> str:
     """Write a figure as SVG and PNG, and return it as a piece of the page."""
     from tarry.experiments import figures
 
-    for kind in ("svg", "png"):
-        figures.save_figure(picture.figure, place / FIGURES / f"{picture.name}.{kind}")
     drawing = figures.rendered(picture.figure, "svg", transparent=True).decode()
+    write_file(place / FIGURES / f"{picture.name}.svg", page.on_white(drawing).encode())
+    figures.save_figure(picture.figure, place / FIGURES / f"{picture.name}.png")
     told()
     return page.figure(picture.name, drawing, picture.caption)
 

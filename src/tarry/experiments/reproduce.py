@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,11 @@ from tarry.experiments.bounds import EventRow, event_rows
 from tarry.experiments.compare import run_experiment
 from tarry.experiments.experiment import Experiment
 from tarry.experiments.paper import QUICK, Size, paper_experiment
-from tarry.experiments.progress import bar
-from tarry.experiments.report import DATA, EVENTS, REPORT, figure_files, write_report
+from tarry.experiments.progress import Advance, bar
+from tarry.experiments.report import DATA, EVENTS, PAYOFFS, REPORT, figure_files, write_report
 from tarry.experiments.results import write_file
 from tarry.experiments.runner import compile_policies
 from tarry.experiments.scaling import sweeps
-from tarry.problems.problem import Payoff
 
 PARTS = ("cost", "reward", "scaling", "theory")
 SLOWER = {"SurvivalThompson": 12.0, "DelayedThompson": 10.0, "CensoredUCB": 5.0}
@@ -46,20 +45,19 @@ def reproduce(
     if executor is None:
         for experiment in jobs.values():
             compile_policies(experiment)
-    checks = [payoff for payoff in ("cost", "reward") if "theory" in parts]
+    checks = PAYOFFS if "theory" in parts else ()
     runs = 1 if quick else 3
     weights = {name: weight(experiment) for name, experiment in jobs.items()}
     figures = figure_files(jobs)
     total = sum(weights.values()) + DRAWING * figures + CHECKING * 10 * runs * len(checks)
     with bar("reproduce", total) as advance:
         for name, experiment in jobs.items():
-            share = weights[name] / experiment.size
             run_experiment(
                 experiment,
                 workers=workers,
                 folder=place / DATA / name,
                 executor=executor,
-                progress=lambda _done, _all, share=share, name=name: advance(share, what=name),
+                progress=sharing(advance, weights[name] / experiment.size, name),
             )
         rows: list[EventRow] = []
         for payoff in checks:
@@ -71,11 +69,17 @@ def reproduce(
     return place / REPORT
 
 
+def sharing(advance: Advance, share: float, name: str) -> Callable[[int, int], None]:
+    """What a comparison calls after each run: its share of the whole work is done."""
+    return lambda _done, _total: advance(share, what=name)
+
+
 def experiments(parts: Sequence[str], size: Size, *, quick: bool) -> dict[str, Experiment]:
     """The experiments of these parts by name."""
-    payoffs: tuple[Payoff, ...] = ("cost", "reward")
-    found = {payoff: paper_experiment(payoff, size) for payoff in payoffs if payoff in parts}
-    jobs: dict[str, Experiment] = dict(found)
+    jobs: dict[str, Experiment] = {}
+    for payoff in PAYOFFS:
+        if payoff in parts:
+            jobs[payoff] = paper_experiment(payoff, size)
     if "scaling" in parts:
         for name, sweep in sweeps(quick=quick).items():
             jobs[f"scaling-{name}"] = sweep.experiment(size.seed)

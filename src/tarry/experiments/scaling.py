@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Sweep:
     symbol: str
     payoff: Payoff
     values: Sequence[int]
-    problem: Callable[[int], Source]
+    problem: Callable[..., Source]
     horizon: int | None
     policies: Sequence[str]
     laws: Mapping[str, float]
@@ -91,9 +91,10 @@ def lower_bounds(name: str, x: FloatArray) -> FloatArray | None:
     It is for the mean over the two instances that cannot be told apart at first, of which each run
     draws one by lot.
     """
-    pair = {"cost-best-delay": theory.lower_cost, "reward-second-delay": theory.lower_reward}.get(
-        name
-    )
+    pair: Any = {
+        "cost-best-delay": theory.lower_cost,
+        "reward-second-delay": theory.lower_reward,
+    }.get(name)
     return None if pair is None else np.array([pair(int(d), 128_000).average for d in x])
 
 
@@ -107,16 +108,15 @@ def four_coins(_horizon: int) -> Problem:
     return problems.bernoulli(max_delay=500, probabilities=[0.8, 0.6, 0.4, 0.2])
 
 
-def doubling(first: int, count: int) -> list[int]:
-    """first, 2 first, 4 first, ..."""
-    return [first * 2**power for power in range(count)]
-
-
 def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
     """All sweeps by name; `quick` takes fewer values and shorter horizons."""
-    steps = 150_000 if quick else 300_000
-    count = 4 if quick else 7
+    steps = 160_000 if quick else 300_000
     runs = 2 if quick else 5
+
+    def powers(first: int) -> list[int]:
+        """Seven values, each twice the one before, or every other one of them."""
+        return [first * 2**power for power in range(0, 7, 2 if quick else 1)]
+
     cost = {"BDSE": 0.0, "BDSE(keep_history=True)": 0.0, "SEPK": 0.5, "OPSE": 1.0}
     reward = {
         "BHSE": 0.0,
@@ -125,12 +125,12 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
         "OPSE": 1.0,
         "CensoredUCB": 1.0,
     }
-    found = {
+    return {
         "cost-max-delay": Sweep(
             "cost, against D (d* = 50)",
             "D, the greatest delay",
             "cost",
-            doubling(1000, count),
+            powers(2000),
             lambda most: problems.hard_conservative_cost(50, most),
             steps,
             COST,
@@ -141,7 +141,7 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
             "reward, against D (second delay 50)",
             "D, the greatest delay",
             "reward",
-            doubling(1000, count),
+            powers(2000),
             lambda most: problems.hard_reward(50, most),
             steps,
             REWARD,
@@ -152,7 +152,7 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
             "cost, against d* (D = 128 000)",
             "d*, the least mean delay",
             "cost",
-            doubling(250, count),
+            powers(250),
             lambda best: lambda seed: problems.hard_cost(best, 128_000, flipped=seed % 2 == 1),
             steps,
             COST,
@@ -163,7 +163,7 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
             "reward, against the second delay (D = 128 000)",
             "the second greatest mean delay",
             "reward",
-            doubling(250, count),
+            powers(250),
             lambda second: (
                 lambda seed: problems.hard_reward(second, 128_000, flipped=seed % 2 == 1)
             ),
@@ -176,7 +176,7 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
             "cost, against K (d* = 50, D = 4000)",
             "K, the number of arms",
             "cost",
-            doubling(2, count),
+            powers(2),
             many_slow_arms,
             steps,
             COST,
@@ -196,4 +196,3 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
             against_log=True,
         ),
     }
-    return found
