@@ -1,0 +1,134 @@
+"""Time per step of every policy, against the limit loop and against plain Python."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import tarry
+from benchmarks import plain
+from benchmarks.limit import run_limit
+from benchmarks.timing import fastest
+from tarry.policies.check import policy_label
+from tarry.problems.problem import Payoff, Problem
+
+ARMS, MAX_DELAY, HORIZON = 30, 5000, 150_000  # the size of the paper's experiments
+RECORDED = 1000
+LIMIT = "limit loop"
+
+ELIMINATION = "elimination"
+INDEX = "index"
+SAMPLING = "a draw per arm"
+SURVIVAL = "survival draws"
+YARDSTICK = "no learning"
+
+POLICIES: list[tuple[Any, str]] = [
+    (tarry.SE(), ELIMINATION),
+    (tarry.SEPK(), ELIMINATION),
+    (tarry.OPSE(), ELIMINATION),
+    (tarry.BDSE(), ELIMINATION),
+    (tarry.BDSE(keep_history=True), ELIMINATION),
+    (tarry.BHSE(), ELIMINATION),
+    (tarry.BHSE(keep_history=True), ELIMINATION),
+    (tarry.CensoredUCB(), INDEX),
+    (tarry.DelayedUCB(), INDEX),
+    (tarry.SurvivalUCB(), INDEX),
+    (tarry.DelayedThompson(), SAMPLING),
+    (tarry.SurvivalThompson(), SURVIVAL),
+    (tarry.Uniform(), YARDSTICK),
+]
+PLAIN: dict[str, tuple[Any, Callable[..., list[int]]]] = {
+    "SE": (tarry.SE(), plain.play_se),
+    "OPSE": (tarry.OPSE(), plain.play_opse),
+    "BDSE": (tarry.BDSE(), plain.play_bdse),
+}
+
+
+class Row(NamedTuple):
+    """One policy on one problem; the ratios are nan where there is nothing to compare with."""
+
+    policy: str
+    kind: str
+    nanoseconds: float
+    to_limit: float  # times the limit loop
+    over_drawn: float  # times faster than plain Python that draws its delays
+    over_ready: float  # times faster than plain Python that is handed its delays
+
+
+class Speeds(NamedTuple):
+    """All that was measured on one problem."""
+
+    problem: str
+    limit: float  # nanoseconds per step
+    rows: list[Row]
+    plain_rates: dict[str, tuple[float, float]]  # steps per second: drawn, ready
+
+
+def problems() -> dict[str, Problem]:
+    """The paper's two families."""
+    return {
+        "Bernoulli": tarry.problems.bernoulli(ARMS, MAX_DELAY, seed=7),
+        "truncated normal": tarry.problems.truncated_normal(
+            ARMS, MAX_DELAY, mean_scale=0.2, seed=7
+        ),
+    }
+
+
+def measure(title: str, problem: Problem, rounds: int, horizon: int = HORIZON) -> Speeds:
+    """Run the limit loop, all policies and the plain simulators in turn, `rounds` times."""
+    tasks: dict[str, Callable[[], object]] = {LIMIT: partial(run_limit, problem, "cost", horizon)}
+    for policy, _ in POLICIES:
+        payoff: Payoff = policy.payoffs[0]
+        tasks[policy_label(policy)] = partial(
+            tarry.play, policy, problem, payoff=payoff, horizon=horizon, record=RECORDED
+        )
+    for source, draw in (
+        ("drawn", plain.drawn(problem, 0)),
+        ("ready", plain.ready(problem, 0, horizon)),
+    ):
+        for label, (policy, simulate) in PLAIN.items():
+            check_same_arms(policy, problem, horizon, simulate, draw)
+            tasks[f"plain {label} {source}"] = partial(
+                simulate, draw, problem.arms, problem.max_delay, horizon
+            )
+    for name, task in tasks.items():
+        if not name.startswith("plain"):
+            task()  # compiles, or loads what was compiled
+    return _speeds(title, fastest(tasks, rounds), horizon)
+
+
+def check_same_arms(
+    policy: Any,
+    problem: Problem,
+    horizon: int,
+    simulate: Callable[..., list[int]],
+    draw: plain.Draw,
+) -> None:
+    """Both simulators must do the same work: play the same arms."""
+    ours = tarry.play(policy, problem, payoff="cost", horizon=horizon, seed=0)
+    theirs = simulate(draw, problem.arms, problem.max_delay, horizon)
+    assert np.array_equal(ours.arms, theirs), f"{policy_label(policy)} and plain Python differ"
+
+
+def _speeds(title: str, taken: dict[str, float], horizon: int) -> Speeds:
+    missing = float("nan")
+    rows = []
+    for policy, kind in POLICIES:
+        label = policy_label(policy)
+        own = taken[label]
+        rows.append(
+            Row(
+                label,
+                kind,
+                own / horizon * 1e9,
+                own / taken[LIMIT],
+                taken.get(f"plain {label} drawn", missing) / own,
+                taken.get(f"plain {label} ready", missing) / own,
+            )
+        )
+    rates = {
+        label: (horizon / taken[f"plain {label} drawn"], horizon / taken[f"plain {label} ready"])
+        for label in PLAIN
+    }
+    return Speeds(title, taken[LIMIT] / horizon * 1e9, rows, rates)
