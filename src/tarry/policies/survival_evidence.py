@@ -83,6 +83,11 @@ class SurvivalEvidence(NamedTuple):
         self.reached[arm] = max(self.reached[arm], edge + 1)
         self.stale[arm] = 1
 
+    def unbook_pass(self, arm: int, edge: int) -> None:
+        """Take back a pass: the answer had come back before, but was told only afterwards."""
+        self.passes[arm * len(self.edges) + edge] -= 1.0
+        self.stale[arm] = 1
+
     def refresh(self, arm: int) -> None:
         """Bring the moments of the arm up to date, unless they are.
 
