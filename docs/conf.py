@@ -12,12 +12,21 @@ author = "The tarry authors"
 project_copyright = "The tarry authors"
 version = release = tarry.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "formulas"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "docstrings",
+    "drawings",
+    "formulas",
+]
 exclude_patterns = ["_extensions"]
 
 html_theme = "furo"
 html_title = f"tarry {version}"
 html_math_renderer = "formulas"
+html_static_path = ["_static"]
+html_css_files = ["tarry.css"]
 html_show_sphinx = False
 html_copy_source = False
 

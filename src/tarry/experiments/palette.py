@@ -5,9 +5,9 @@ from typing import Any
 
 INK = "#1b1b1b"  # text and axes; the report turns it into the colour of its own text
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"  # Okabe and Ito
-ORANGE, VERMILLION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
+ORANGE, RED, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
 GREY, BROWN = "#7f7f7f", "#8c6d31"  # two more, for crowded figures
-PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK, GREY, BROWN)
+PALETTE = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, INK, GREY, BROWN)
 LINE_STYLES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
 
 FIXED = {
@@ -15,12 +15,14 @@ FIXED = {
     "BHSE": BLUE,
     "BDSE(keep_history=True)": SKY,
     "BHSE(keep_history=True)": SKY,
-    "OPSE": VERMILLION,
+    "BDSE(bounds='tight')": GREY,
+    "BHSE(bounds='tight')": GREY,
+    "OPSE": RED,
     "SEPK": PURPLE,
     "CensoredUCB": ORANGE,
     "DelayedThompson": GREEN,
     "SurvivalThompson": INK,
-    "SurvivalUCB": GREY,
+    "SurvivalUCB": BROWN,
 }
 
 
