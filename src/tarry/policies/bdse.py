@@ -1,4 +1,4 @@
-"""BDSE: CSE with a doubling threshold (the paper's Algorithm 3 and 6)."""
+"""BDSE: CSE with a doubling threshold (the paper's Algorithms 3 and 7)."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""BHSE: RSE with a halving threshold (the paper's Algorithm 5 and 8)."""
+"""BHSE: RSE with a halving threshold (the paper's Algorithms 5 and 9)."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""CSE: successive elimination for cost, with a threshold (the paper's Algorithm 2 and 5)."""
+"""CSE: successive elimination for cost, with a threshold (the paper's Algorithms 2 and 6)."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""RSE: successive elimination for reward, with a threshold (the paper's Algorithm 4 and 7)."""
+"""RSE: successive elimination for reward, with a threshold (the paper's Algorithms 4 and 8)."""
 
 import math
 from collections.abc import Sequence

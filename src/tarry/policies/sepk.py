@@ -1,4 +1,4 @@
-"""SEPK: conservative successive elimination with partial knowledge (the paper's Algorithm 9)."""
+"""SEPK: conservative successive elimination with partial knowledge (the paper's Algorithm 10)."""
 
 import math
 from collections.abc import Sequence
@@ -58,8 +58,10 @@ class SEPK:
     cost: remove i if min_j UCB(j) < LCB(i); reward: remove i if max_j LCB(j) > UCB(i). The second
     term of UCB is infinite while w = 0.
 
-    Guarantee: regret at most sum_i 129 log T / gap_i + 8 sqrt(2 D d*) log K in cost (the paper's
-    theorem on Algorithm 9); growing with sqrt(D d*) is the best a conservative policy can do.
+    Guarantee: regret of order sum_i log T / gap_i + sqrt(D d*) log K + sqrt(D K log T) in cost,
+    with constants in `tarry.theory.sepk_bound`. The theorem that the paper prints lacks the last
+    term and is false (d* = 0 and a large D show it); growing with sqrt(D d*) is the best that a
+    conservative policy can do.
 
     Departures from the print: the appendix has sqrt(2 log T / t); the proof needs n in place of t,
     and with t the best arm is lost. Reward is the mirror image, which the paper leaves to the
