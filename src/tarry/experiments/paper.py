@@ -20,6 +20,7 @@ POLICIES = {
     "cost": (
         "BDSE",
         "BDSE(keep_history=True)",
+        "BDSE(bounds='tight')",
         "OPSE",
         "SEPK",
         "DelayedThompson",
@@ -28,6 +29,7 @@ POLICIES = {
     "reward": (
         "BHSE",
         "BHSE(keep_history=True)",
+        "BHSE(bounds='tight')",
         "OPSE",
         "CensoredUCB",
         "SEPK",

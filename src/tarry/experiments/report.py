@@ -13,6 +13,7 @@ from tarry.experiments.claims import Claim, paper_claims, scaling_claims
 from tarry.experiments.curves import number
 from tarry.experiments.paper import paper_experiment, size_of
 from tarry.experiments.result import Result
+from tarry.experiments.result import drawing as drawing_module
 from tarry.experiments.results import load, write_file
 from tarry.experiments.scaling import Growth, growths, sweeps
 from tarry.problems.problem import Payoff
@@ -26,6 +27,7 @@ def write_report(out: str | os.PathLike[str], told: Callable[[], None] = lambda:
 
     `told` is called after each figure.
     """
+    drawing_module()  # without matplotlib there is no report, and it is better to say so first
     place = Path(out)
     results = finished(place / DATA)
     if not results:
@@ -158,8 +160,7 @@ def scaling_section(
 
 def draw(place: Path, picture: Any, told: Callable[[], None]) -> str:
     """Write a figure as SVG and PNG, and return it as a piece of the page."""
-    from tarry.experiments import figures
-
+    figures = drawing_module()
     drawing = figures.rendered(picture.figure, "svg", transparent=True).decode()
     write_file(place / FIGURES / f"{picture.name}.svg", page.on_white(drawing).encode())
     figures.save_figure(picture.figure, place / FIGURES / f"{picture.name}.png")

@@ -14,6 +14,7 @@ from tarry.experiments.experiment import Experiment
 from tarry.experiments.paper import QUICK, Size, paper_experiment
 from tarry.experiments.progress import Advance, bar
 from tarry.experiments.report import DATA, EVENTS, PAYOFFS, REPORT, figure_files, write_report
+from tarry.experiments.result import drawing
 from tarry.experiments.results import write_file
 from tarry.experiments.runner import compile_policies
 from tarry.experiments.scaling import sweeps
@@ -39,6 +40,7 @@ def reproduce(
     for part in parts:
         if part not in PARTS:
             raise UnknownNameError.of("part of the reproduction", part, PARTS)
+    drawing()  # without matplotlib there is no report, and it is better to say so first
     place = Path(out)
     size = QUICK if quick else Size()
     jobs = experiments(parts, size, quick=quick)

@@ -1,5 +1,6 @@
 """What a comparison found: the recorded curves of every run, by problem and policy."""
 
+import importlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -113,12 +114,12 @@ class Result:
         of the runs to each side, as in the paper), "interval" (95 % interval of the mean) or
         "none". `log` makes the regret axis logarithmic.
         """
-        from tarry.experiments import figures
-
+        figures = drawing()
         names = [self._name(name) for name in problems or self.problems]
         labels = [self.policies[self._number(policy)] for policy in policies or self.policies]
         curves = {(name, label): self.curve(label, name) for name in names for label in labels}
-        return figures.plot_curves(curves, path=path, axes=axes, band=band, log=log)
+        drawn: Axes = figures.plot_curves(curves, path=path, axes=axes, band=band, log=log)
+        return drawn
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the result into a folder, which `tarry.load` reads back."""
@@ -169,6 +170,16 @@ class Result:
         if policy not in self.policies:
             raise UnknownNameError.of("policy", policy, self.policies)
         return self.policies.index(policy)
+
+
+def drawing() -> Any:
+    """The module that draws, if matplotlib is there."""
+    try:
+        return importlib.import_module("tarry.experiments.figures")
+    except ImportError as error:
+        raise InputError(
+            "Figures need matplotlib; install it with: pip install 'tarry[plots]'."
+        ) from error
 
 
 def same_bits(one: Any, other: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from tarry import problems, theory
 from tarry.arrays import FloatArray
 from tarry.experiments.catalogue import parse_policy
-from tarry.experiments.curves import Slope, fit_slope
+from tarry.experiments.curves import Slope, aligned, fit_slope, number
 from tarry.experiments.experiment import Case, Experiment, Source
 from tarry.experiments.result import Result
 from tarry.problems.problem import Payoff, Problem
@@ -196,3 +196,17 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
             against_log=True,
         ),
     }
+
+
+def slope_lines(found: Mapping[str, Growth]) -> list[str]:
+    """A table of slopes for a terminal."""
+    rows = [
+        [
+            policy,
+            str(growth.slope),
+            "-" if growth.law is None else f"{growth.law:g}",
+            f"{number(growth.mean[0])} to {number(growth.mean[-1])}",
+        ]
+        for policy, growth in found.items()
+    ]
+    return list(aligned([["policy", "slope", "law", "regret"], *rows], left=1))

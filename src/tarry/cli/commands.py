@@ -1,0 +1,198 @@
+"""The commands: from parsed arguments to calls, and from results to text."""
+
+import dataclasses
+import inspect
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tarry.errors import InputError, UnknownNameError
+
+TABLE_KEYS = ("payoff", "horizon", "runs", "seed")
+
+
+def reproduce(options: Namespace) -> None:
+    """`tarry reproduce`."""
+    from tarry.experiments.report import DATA
+    from tarry.experiments.reproduce import PARTS
+    from tarry.experiments.reproduce import reproduce as run
+
+    out = Path(options.out or ("results/quick" if options.quick else "results"))
+    parts: Sequence[str] = PARTS if options.part == "all" else (options.part,)
+    if options.fresh:
+        shutil.rmtree(out / DATA, ignore_errors=True)
+    with executor_of(options) as executor:
+        report_path = run(
+            out, parts=parts, quick=options.quick, workers=options.workers, executor=executor
+        )
+    say(f"The report is {report_path}; figures are in {report_path.parent / 'figures'}.")
+
+
+def compare(options: Namespace) -> None:
+    """`tarry compare`."""
+    from tarry.experiments.catalogue import experiment_from
+    from tarry.experiments.compare import run_experiment
+
+    experiment = experiment_from(comparison_table(options))
+    with executor_of(options) as executor:
+        result = run_experiment(
+            experiment, workers=options.workers, folder=options.out, executor=executor
+        )
+    say(f"Regret at the horizon, {result.payoff}, {result.runs} runs:")
+    say(str(result.final()))
+    if options.plot:
+        result.plot(options.plot)
+        say(f"The curves are in {options.plot}.")
+
+
+def comparison_table(options: Namespace) -> dict[str, Any]:
+    """What the arguments of `compare` ask for, in the form of a TOML file."""
+    from tarry.experiments.catalogue import parse_call, read_toml
+
+    table: dict[str, Any] = read_toml(options.file) if options.file else {}
+    told = {key: getattr(options, key) for key in TABLE_KEYS if getattr(options, key) is not None}
+    table = {"payoff": "cost", **table, **told}
+    if options.policies:
+        table["policies"] = options.policies
+    settings = {"arms": options.arms, "max_delay": options.max_delay}
+    given = {key: value for key, value in settings.items() if value is not None}
+    if options.problem or given:
+        name, more = parse_call(options.problem or "truncated_normal", "problem")
+        table = {key: value for key, value in table.items() if key != "problems"}
+        table["problem"] = {"family": name, **more, **given}
+    if "policies" not in table:
+        raise InputError("No policy is given; name some, such as 'tarry compare BDSE OPSE'.")
+    return table
+
+
+def scaling(options: Namespace) -> None:
+    """`tarry scaling`."""
+    from tarry.experiments.compare import run_experiment
+    from tarry.experiments.scaling import growths, slope_lines, sweeps
+
+    known = sweeps(quick=options.quick)
+    for name in options.names:
+        if name not in known:
+            raise UnknownNameError.of("scaling experiment", name, known)
+    with executor_of(options) as executor:
+        for name in options.names or known:
+            folder = Path(options.out) / name if options.out else None
+            result = run_experiment(
+                known[name].experiment(), workers=options.workers, folder=folder, executor=executor
+            )
+            found = growths(known[name], result)
+            say("\n".join([f"{name}: {known[name].title}", *slope_lines(found), ""]))
+            if options.out:
+                from tarry.experiments.figures import save_figure
+                from tarry.experiments.gallery import scaling_picture
+
+                picture = scaling_picture(name, known[name], found)
+                save_figure(picture.figure, Path(options.out) / f"{name}.svg")
+
+
+def policies(options: Namespace) -> None:
+    """`tarry policies`."""
+    from tarry.policies import POLICIES, by_name
+
+    if options.name:
+        cls = by_name(options.name)
+        say(f"{cls.__name__} ({', '.join(cls.payoffs)})\n")
+        say(inspect.getdoc(cls) or "")
+        return
+    rows = [
+        [name, " ".join(cls.payoffs), first_line(cls), settings_text(cls)]
+        for name, cls in POLICIES.items()
+    ]
+    show(["policy", "payoff", "what it does, and its settings"], rows)
+
+
+def problems(options: Namespace) -> None:
+    """`tarry problems`."""
+    from tarry.experiments.catalogue import parse_call, parse_problem
+    from tarry.problems import FAMILIES, HARD
+    from tarry.problems.problem import Problem
+
+    if options.name:
+        name, settings = parse_call(options.name, "problem")
+        source = parse_problem(name, settings)
+        say(str(source if isinstance(source, Problem) else source(0)))
+        return
+    rows = [
+        [name, first_line(maker), ", ".join(arguments_text(maker))]
+        for name, maker in {**FAMILIES, **HARD}.items()
+    ]
+    show(["problem", "what it is, and its settings"], rows)
+
+
+def report(options: Namespace) -> None:
+    """`tarry report`."""
+    from tarry.experiments.report import write_report
+
+    say(f"The report is {write_report(options.folder)}.")
+
+
+def demo(options: Namespace) -> None:
+    """`tarry demo`."""
+    if options.what != "routes":
+        raise UnknownNameError.of("demo", options.what, ["routes"])
+    from tarry.live.demo import demo_routes
+
+    result = demo_routes(change=options.change, requests=options.requests, seed=options.seed)
+    say(str(result))
+
+
+@contextmanager
+def executor_of(options: Namespace) -> Iterator[Executor | None]:
+    """The executor that `--dask` asks for, None for threads of our own."""
+    if options.dask is None:
+        yield None
+        return
+    from tarry.experiments.dask import connect
+
+    with connect(options.dask) as executor:
+        yield executor
+
+
+def settings_text(cls: type[Any]) -> str:
+    """The settings of a policy with their defaults."""
+    return ", ".join(
+        field.name if field.default is dataclasses.MISSING else f"{field.name}={field.default!r}"
+        for field in dataclasses.fields(cls)
+    )
+
+
+def arguments_text(maker: Any) -> Iterator[str]:
+    """The arguments of a problem family with their defaults, but for the seed."""
+    for name, parameter in inspect.signature(maker).parameters.items():
+        if name != "seed":
+            default = parameter.default
+            yield name if default is inspect.Parameter.empty else f"{name}={default!r}"
+
+
+def first_line(thing: Any) -> str:
+    """The first line of a docstring."""
+    return (inspect.getdoc(thing) or "").partition("\n")[0]
+
+
+def show(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table as wide as the terminal; the last two cells of a row share a column."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in heads:
+        table.add_column(head, no_wrap=head != heads[-1])
+    for *names, text, settings in rows:
+        table.add_row(*names, f"{text}\n{settings}" if settings else text)
+    Console(highlight=False, markup=False).print(table)
+
+
+def say(text: str) -> None:
+    """Print a line."""
+    sys.stdout.write(f"{text}\n")

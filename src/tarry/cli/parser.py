@@ -1,0 +1,165 @@
+"""What can be asked for: commands, arguments and their help."""
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from tarry._version import __version__
+from tarry.cli import commands
+
+COMMANDS: dict[str, str] = {
+    "reproduce": "run the experiments of the paper, draw the figures, write the report",
+    "compare": "let policies play a problem, and compare their regret",
+    "scaling": "how regret grows with D, d*, K and T; print the fitted slopes",
+    "policies": "list the policies and their settings",
+    "problems": "list the families of problems, or show one",
+    "report": "write the report anew from results on disk",
+    "demo": "watch an agent choose among live servers",
+}
+EXAMPLES = """examples:
+  tarry reproduce --quick
+  tarry compare BDSE "BDSE(keep_history=True)" OPSE --problem bernoulli --arms 30
+  tarry compare --file experiment.toml --out results/mine
+  tarry scaling cost-max-delay
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        "tarry",
+        description="Bandits that learn while they wait.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"tarry {__version__}")
+    parser.set_defaults(run=None)
+    added = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, add in (
+        ("reproduce", add_reproduce),
+        ("compare", add_compare),
+        ("scaling", add_scaling),
+        ("policies", add_policies),
+        ("problems", add_problems),
+        ("report", add_report),
+        ("demo", add_demo),
+    ):
+        text = COMMANDS[name]
+        command = added.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        command.set_defaults(run=add(command))
+    return parser
+
+
+Run = Callable[[Any], None]
+
+
+def add_reproduce(command: argparse.ArgumentParser) -> Run:
+    """Arguments of `reproduce`."""
+    command.add_argument(
+        "part",
+        nargs="?",
+        default="all",
+        help="cost, reward, scaling or theory; all of them by default",
+    )
+    command.add_argument(
+        "--quick",
+        action="store_true",
+        help="fewer runs and scales, for a first look in under a minute",
+    )
+    command.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="where results, figures and index.html go (default: results, or results/quick)",
+    )
+    command.add_argument(
+        "--fresh", action="store_true", help="forget the results of earlier runs in this folder"
+    )
+    add_workers(command)
+    return commands.reproduce
+
+
+def add_compare(command: argparse.ArgumentParser) -> Run:
+    """Arguments of `compare`."""
+    command.add_argument(
+        "policies",
+        nargs="*",
+        metavar="POLICY",
+        help='a name, or a name with settings: "BDSE(keep_history=True)"',
+    )
+    command.add_argument("--file", metavar="TOML", help="read the comparison from a TOML file")
+    command.add_argument(
+        "--problem",
+        metavar="NAME",
+        help="a family, with or without settings: bernoulli, or "
+        '"hard_cost(best_delay=50, max_delay=4000)" (default: truncated_normal)',
+    )
+    command.add_argument("--arms", type=int, metavar="K", help="number of arms")
+    command.add_argument("--max-delay", type=int, metavar="D", help="the greatest delay")
+    command.add_argument("--payoff", metavar="WHAT", help="cost (default) or reward")
+    command.add_argument("--horizon", type=int, metavar="T", help="plays in a run (default 150000)")
+    command.add_argument("--runs", type=int, metavar="N", help="runs of each policy (default 10)")
+    command.add_argument("--seed", type=int, metavar="N", help="all randomness (default 0)")
+    command.add_argument("--out", metavar="FOLDER", help="keep the results here, and resume here")
+    command.add_argument("--plot", metavar="FILE", help="draw the curves into a .svg, .png or .pdf")
+    add_workers(command)
+    return commands.compare
+
+
+def add_scaling(command: argparse.ArgumentParser) -> Run:
+    """Arguments of `scaling`."""
+    command.add_argument(
+        "names", nargs="*", metavar="NAME", help="which experiments (default: all of them)"
+    )
+    command.add_argument("--quick", action="store_true", help="fewer values and runs")
+    command.add_argument(
+        "--out", metavar="FOLDER", help="keep the results and draw figures in this folder"
+    )
+    add_workers(command)
+    return commands.scaling
+
+
+def add_policies(command: argparse.ArgumentParser) -> Run:
+    """Arguments of `policies`."""
+    command.add_argument("name", nargs="?", metavar="NAME", help="tell everything about this one")
+    return commands.policies
+
+
+def add_problems(command: argparse.ArgumentParser) -> Run:
+    """Arguments of `problems`."""
+    command.add_argument(
+        "name", nargs="?", metavar="NAME", help='show this one: "bernoulli(arms=5, seed=1)"'
+    )
+    return commands.problems
+
+
+def add_report(command: argparse.ArgumentParser) -> Run:
+    """Arguments of `report`."""
+    command.add_argument(
+        "folder",
+        nargs="?",
+        default="results",
+        metavar="FOLDER",
+        help="of 'tarry reproduce' (default: results)",
+    )
+    return commands.report
+
+
+def add_demo(command: argparse.ArgumentParser) -> Run:
+    """Arguments of `demo`."""
+    command.add_argument("what", metavar="WHAT", help="routes: HTTP servers on this machine")
+    command.add_argument(
+        "--change", action="store_true", help="the best server turns slow half-way"
+    )
+    command.add_argument("--requests", type=int, default=1500, metavar="N", help="default 1500")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="default 0")
+    return commands.demo
+
+
+def add_workers(command: argparse.ArgumentParser) -> None:
+    """Where the runs are played."""
+    command.add_argument(
+        "--workers", type=int, metavar="N", help="threads (default: one for each core)"
+    )
+    command.add_argument(
+        "--dask", metavar="ADDRESS", help="play on the Dask cluster with this scheduler"
+    )
