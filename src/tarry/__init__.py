@@ -13,6 +13,8 @@ from tarry._version import __version__
 IMPORTED_AT = time.time()  # sources changed later are not those that this process runs
 
 _HOME = {
+    "Agent": "tarry.live",
+    "Play": "tarry.live",
     "play": "tarry.simulation.play",
     "Run": "tarry.simulation.play",
     "InterpretedWarning": "tarry.simulation.play",
@@ -35,12 +37,22 @@ _HOME = {
     "SurvivalThompson": "tarry.policies",
     "SurvivalUCB": "tarry.policies",
 }
-_MODULES = ("errors", "experiments", "ledger", "policies", "problems", "simulation", "theory")
+_MODULES = (
+    "errors",
+    "experiments",
+    "ledger",
+    "live",
+    "policies",
+    "problems",
+    "simulation",
+    "theory",
+)
 
 if TYPE_CHECKING:
     from tarry import errors as errors
     from tarry import experiments as experiments
     from tarry import ledger as ledger
+    from tarry import live as live
     from tarry import policies as policies
     from tarry import problems as problems
     from tarry import simulation as simulation
@@ -48,6 +60,8 @@ if TYPE_CHECKING:
     from tarry.experiments.compare import compare as compare
     from tarry.experiments.result import Result as Result
     from tarry.experiments.results import load as load
+    from tarry.live import Agent as Agent
+    from tarry.live import Play as Play
     from tarry.policies import BDSE as BDSE
     from tarry.policies import BHSE as BHSE
     from tarry.policies import CSE as CSE

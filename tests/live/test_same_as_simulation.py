@@ -56,7 +56,7 @@ def live_arms(agent: Agent, clock: ManualClock, problem: Problem, seed: int) -> 
 
 @pytest.mark.parametrize(("policy", "payoff"), _cases())
 @pytest.mark.parametrize("family", ["spread", "two-point"])
-def test_plays_the_arms_of_the_simulator(policy: Any, payoff: str, family: str) -> None:
+def test_plays_the_arms_of_the_simulator(policy: Any, payoff: Any, family: str) -> None:
     """Every policy, both payoffs: the agent's choices are those of `tarry.play`, step by step."""
     if family == "spread":
         problem = tarry.problems.truncated_normal(arms=4, max_delay=60, mean_scale=0.3, seed=3)

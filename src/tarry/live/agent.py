@@ -193,6 +193,11 @@ class Agent:
         """Choose among this arm and the others again."""
         self._change(RESUME, name)
 
+    def stopwatch(self) -> Callable[[], float]:
+        """A function that returns the seconds since now on the agent's clock, for `tell`."""
+        begin = self._clock.monotonic()
+        return lambda: max(self._clock.monotonic() - begin, 0.0)
+
     @property
     def arms(self) -> tuple[str, ...]:
         """The names of the arms, paused ones included."""

@@ -19,11 +19,12 @@ from tarry.errors import ConflictError, InputError, LiveError, PolicyError, Unkn
 from tarry.live.desk import Desk, Maker, is_tuple
 from tarry.live.plays import Arm, Counts, Entry, Status, Told
 from tarry.policies.check import check_rule, policy_label
-from tarry.policies.protocol import STOP, Policy, Setting, outlived
+from tarry.policies.protocol import STOP, Policy, Setting
 from tarry.policies.sweep import Sweep
 
 REMEMBERED = 10_000  # ended plays whose answers are kept, beyond those younger than D
 RECENT = 100  # choices that count as recent
+OUT = Status.OUT  # looked at for every play and edge
 
 
 class Core:
@@ -56,7 +57,7 @@ class Core:
         self.open = self.maker.fresh(list(self.arms.values())).seat()
         self.paused: Desk | None = None
         rule = self.open.rule
-        self.edges = [int(age) for age in getattr(rule, "edges", ())]
+        self.edges = [int(age) for age in getattr(rule, "edges", ())] if self.open.outlived else []
         self.paced = peak and (not self.maker.ours or _has_sweep(rule))
         self.entries: dict[int, Entry] = {}  # by id: ended ones remembered, then those in time
         self.out: dict[int, Entry] = {}  # those still out, the oldest first
@@ -120,13 +121,13 @@ class Core:
         if entry is None:
             return Told.FORGOTTEN
         known = entry.delay if entry.status is Status.RETURNED else entry.late
-        if known >= 0 and entry.status is not Status.OUT:
+        if known >= 0 and entry.status is not OUT:
             _same(entry, known, delay, self.max_delay)
             return Told.REPEATED
         self.now = now
         age = now - entry.start
         taken = min(age if delay is None else delay, self.max_delay)
-        if entry.status is Status.OUT:
+        if entry.status is OUT:
             if age < self.max_delay:
                 self._return(entry, taken)
                 return Told.RETURNED
@@ -153,7 +154,7 @@ class Core:
         the mean delay of this arm's plays that last that long, so that long plays are not lost.
         """
         entry = self.find(number)
-        if entry is None or entry.status is not Status.OUT:
+        if entry is None or entry.status is not OUT:
             return False
         self.now = now
         age = now - entry.start
@@ -170,10 +171,10 @@ class Core:
             return True
         entry.delay = arm.curve.expected_beyond(age, self.ages(arm, now))
         arm.curve.cancelled(age)
-        if desk.outlived is not None:
+        if self.edges:
             self._cross(entry, desk, age)
         booked = desk.ledger.book_return(entry.id, arm.index, entry.start, entry.delay)
-        if booked and desk.outlived is None and desk.returned is not None:
+        if booked and not self.edges and desk.returned is not None:
             desk.returned(arm.index, entry.delay, self.rng)
         return True
 
@@ -245,36 +246,33 @@ class Core:
         entries, end = self.entries, self.asked
         limit = now - self.max_delay
         while self.ended <= end and entries[self.ended].start < limit:
-            if entries[self.ended].status is Status.OUT:
+            if entries[self.ended].status is OUT:
                 self._close(entries[self.ended])
             self.ended += 1
         while self.completed <= end and entries[self.completed].start <= limit:
             self._complete(entries[self.completed])
             self.completed += 1
         for edge, age in enumerate(self.edges):
+            limit = now - age
             at = self.crossed[edge]
-            if at <= end and entries[at].start <= now - age:
-                self._pass_edge(edge, now - age)
+            while at <= end:
+                entry = entries[at]
+                if entry.start > limit:
+                    break
+                if entry.status is OUT:
+                    desk = entry.arm.desk
+                    if desk is not None and at >= desk.ledger.phase[0]:
+                        desk.outlived(entry.arm.index, edge)
+                at += 1
+            self.crossed[edge] = at
         while self.oldest < self.ended - self.remembered:
             del entries[self.oldest]
             self.oldest += 1
 
-    def _pass_edge(self, edge: int, limit: int) -> None:
-        at = self.crossed[edge]
-        while at <= self.asked:
-            entry = self.entries[at]
-            if entry.start > limit:
-                break
-            desk = entry.arm.desk
-            if entry.status is Status.OUT and desk is not None and at >= desk.ledger.phase[0]:
-                outlived(desk.rule, entry.arm.index, edge)
-            at += 1
-        self.crossed[edge] = at
-
     def _complete(self, entry: Entry) -> None:
         desk = entry.arm.desk
         if desk is not None:
-            delay = self.max_delay if entry.status is Status.OUT else entry.delay
+            delay = self.max_delay if entry.status is OUT else entry.delay
             desk.ledger.book_complete(entry.id, entry.arm.index, entry.start, delay)
 
     def _close(self, entry: Entry) -> None:
@@ -296,7 +294,7 @@ class Core:
         if desk is None:
             return
         arm.curve.came_back(delay)
-        if desk.outlived is not None:
+        if self.edges:
             self._cross(entry, desk, delay)
         booked = desk.ledger.book_return(entry.id, arm.index, entry.start, delay)
         if booked and desk.returned is not None:
@@ -312,7 +310,7 @@ class Core:
             return
         for edge, age in enumerate(self.edges):
             told = self.crossed[edge] > entry.id
-            if age <= delay and not told and desk.outlived is not None:
+            if age <= delay and not told:
                 desk.outlived(entry.arm.index, edge)
             elif age > delay and told and desk.withdrawn is not None:
                 desk.withdrawn(entry.arm.index, edge)

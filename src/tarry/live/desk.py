@@ -40,7 +40,7 @@ class Desk:
         self.rule = rule
         self.ledger = ledger
         self.returned: Callable[..., None] | None = getattr(rule, "returned", None)
-        self.outlived: Callable[..., None] | None = getattr(rule, "outlived", None)
+        self.outlived: Any = getattr(rule, "outlived", None)
         self.withdrawn: Callable[..., None] | None = getattr(rule, "withdrawn", None)
 
     def seat(self) -> "Desk":

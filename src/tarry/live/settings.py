@@ -19,10 +19,10 @@ def default_policy() -> Policy:
     return policy
 
 
-def check_max_delay(seconds: float) -> int:
+def check_max_delay(seconds: Any) -> int:
     """D in ticks."""
     try:
-        ticks = to_ticks(float(seconds))
+        ticks = 0 if isinstance(seconds, str) else to_ticks(float(seconds))
     except (TypeError, ValueError, OverflowError):
         ticks = 0
     if ticks < 1 or ticks > 2**53:
@@ -32,12 +32,12 @@ def check_max_delay(seconds: float) -> int:
     return ticks
 
 
-def check_delay(seconds: float | None) -> int | None:
+def check_delay(seconds: Any) -> int | None:
     """A delay in ticks, if one is given."""
     if seconds is None:
         return None
     try:
-        number = float(seconds)
+        number = math.nan if isinstance(seconds, str) else float(seconds)
     except (TypeError, ValueError):
         number = math.nan
     if not 0.0 <= number <= 2**53:

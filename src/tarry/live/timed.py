@@ -1,6 +1,9 @@
 """A block of code as a play: timed, and honest about failures."""
 
+# ruff: noqa: SLF001  # an agent and its blocks are two halves of one thing
+
 import asyncio
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -25,7 +28,7 @@ class TimedPlay:
 
     def __init__(self, agent: "Agent") -> None:
         self._agent = agent
-        self._begin = 0.0
+        self._watch: Callable[[], float] = float
         self._over = False
         self._play: Play | None = None
 
@@ -45,7 +48,7 @@ class TimedPlay:
         """Ask; the name of the arm to use."""
         self._check_new()
         self._play = self._agent.ask()
-        self._begin = self._agent._clock.monotonic()  # noqa: SLF001  # two halves of one thing
+        self._watch = self._agent.stopwatch()
         return self._play.arm
 
     def __exit__(
@@ -56,19 +59,19 @@ class TimedPlay:
     ) -> None:
         """Tell how it ended."""
         seq = self._end(error)
-        self._agent._flush(seq)  # noqa: SLF001
+        self._agent._flush(seq)
 
     async def __aenter__(self) -> str:
         """Ask; the event loop goes on while the disk is written."""
         self._check_new()
         agent = self._agent
-        self._play, seq = agent._ask()  # noqa: SLF001
+        self._play, seq = agent._ask()
         try:
             await self._on_disk(seq)
         except BaseException:
             agent.cancel(self._play.id)
             raise
-        self._begin = agent._clock.monotonic()  # noqa: SLF001
+        self._watch = agent.stopwatch()
         return self._play.arm
 
     async def __aexit__(
@@ -86,15 +89,14 @@ class TimedPlay:
 
     async def _on_disk(self, seq: int) -> None:
         if seq:
-            await asyncio.to_thread(self._agent._flush, seq)  # noqa: SLF001
+            await asyncio.to_thread(self._agent._flush, seq)
 
     def _end(self, error: BaseException | None) -> int:
         agent = self._agent
         if self._over:
             return 0
         self._over = True
-        taken = to_ticks(max(agent._clock.monotonic() - self._begin, 0.0))  # noqa: SLF001
         if error is None:
-            return agent._tell(self.play.id, taken)[1]  # noqa: SLF001
+            return agent._tell(self.play.id, to_ticks(self._watch()))[1]
         kind = FAIL if isinstance(error, Exception) else CANCEL
-        return agent._end(kind, self.play.id)[1]  # noqa: SLF001
+        return agent._end(kind, self.play.id)[1]

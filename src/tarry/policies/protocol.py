@@ -10,7 +10,7 @@ A rule is called in this order, again and again:
     arm = rule.select(ledger, step, now, rng)   which arm to play as play number `step`
     rule.returned(arm, delay, rng)              an answer of this phase is seen (optional)
     rule.outlived(arm, edge)                    a play still out reached age edges[edge] (optional)
-    rule.withdrawn(arm, edge)                   it had not: its answer was told late (live, optional)
+    rule.withdrawn(arm, edge)                   it had not: it was told late (live, optional)
 
 `step` counts plays from 1, `now` is the time of this play. In simulation one play is made per unit
 of time and the two are equal; live, `now` is a clock. `rng` is the only source of randomness.

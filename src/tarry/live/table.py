@@ -1,0 +1,44 @@
+"""The demo's table in the terminal."""
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from tarry.live.explain import Explanation, seconds
+
+if TYPE_CHECKING:
+    from tarry.live.demo import DemoResult
+
+
+def explanation_table(explanation: Explanation) -> Table:
+    """What `agent.explain()` says, as a table of rich."""
+    c = explanation.counts
+    table = Table(
+        title=f"{explanation.policy}, {explanation.payoff}",
+        caption=f"{c.asked} asked = {c.returned} returned + {c.pending} pending + {c.closed} "
+        f"closed + {c.cancelled} cancelled",
+    )
+    table.add_column("arm")
+    for head in ("plays", "pending", "oldest", "mean", "95 % interval", "recent share"):
+        table.add_column(head, justify="right")
+    table.add_column("why")
+    for row in explanation.arms:
+        table.add_row(
+            row.arm,
+            str(row.plays),
+            str(row.pending),
+            "-" if row.oldest_pending is None else seconds(row.oldest_pending),
+            seconds(row.mean),
+            f"{seconds(row.low)} .. {seconds(row.high)}",
+            f"{row.share:.0%}",
+            row.why,
+        )
+    return table
+
+
+def demo_table(result: "DemoResult") -> Group:
+    """The agent's view, and how it does against round robin and the best server."""
+    lines = str(result) if result.round_robin.latency and result.agent.latency else ""
+    return Group(explanation_table(result.explanation), Text(lines))
