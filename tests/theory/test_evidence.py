@@ -13,7 +13,7 @@ from tarry.theory import Evidence, evidence
 
 def naive(run: tarry.Run, problem: tarry.problems.Problem, now: int, arm: int) -> dict[str, Any]:
     """The evidence on one arm at time `now`, by the definitions."""
-    kept = getattr(run.policy, "keep_history", False)
+    kept = run.policy in (tarry.BDSE(keep_history=True), tarry.BDSE(bounds="tight"))
     first = max((int(s) for s in run.restarts if s < now), default=1) if not kept else 1
     steps = [s for s in range(first, now) if run.arms[s - 1] == arm]
     delay = {s: int(run.delays[s - 1]) for s in steps}
@@ -38,7 +38,13 @@ def rows_of(known: Evidence) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in zip(*known, strict=True)]
 
 
-POLICIES = [tarry.BDSE(), tarry.BDSE(keep_history=True), tarry.SEPK(), tarry.CSE(0.05)]
+POLICIES = [
+    tarry.BDSE(),
+    tarry.BDSE(keep_history=True),
+    tarry.BDSE(bounds="tight"),
+    tarry.SEPK(),
+    tarry.CSE(0.05),
+]
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)

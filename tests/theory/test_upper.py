@@ -181,6 +181,17 @@ def test_table_one_has_the_paper_rows() -> None:
     )
 
 
+def test_rows_of_others_are_their_printed_bounds() -> None:
+    """What is printed for OPSE and CensoredUCB is their row of Table 1."""
+    rows = table_one(TWO, "reward", T)
+    assert upper_bound("OPSE", TWO, T, payoff="reward", form="printed") == pytest.approx(
+        rows["Lancewicki et al."]
+    )
+    assert upper_bound("CensoredUCB", TWO, T, payoff="reward", form="printed") == pytest.approx(
+        rows["Tang et al."]
+    )
+
+
 def test_bad_questions_are_refused() -> None:
     """Unknown policies, forms and payoffs, and missing thresholds are named in the message."""
     with pytest.raises(UnknownNameError, match="BDSE"):

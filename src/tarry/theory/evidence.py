@@ -20,7 +20,7 @@ class Recorded(Protocol):
 
     @property
     def policy(self) -> Any:
-        """Whose run it was; `keep_history` is looked up."""
+        """Whose run it was; whether it keeps history is looked up."""
 
     @property
     def horizon(self) -> int:
@@ -91,7 +91,7 @@ def evidence(run: Recorded, problem: Problem, *, after: str = "sweep") -> Eviden
             f"The run has {len(steps)} recorded steps of {run.horizon}; give one with all steps, "
             f"played without record=..."
         )
-    kept = bool(getattr(run.policy, "keep_history", False))
+    kept = keeps_history(run.policy)
     sweeps = find_sweeps(run, problem.max_delay, kept=kept)
     phase = np.searchsorted(run.restarts, steps, "right") * (not kept)
     group = phase * problem.arms + run.arms
@@ -107,6 +107,13 @@ def evidence(run: Recorded, problem: Problem, *, after: str = "sweep") -> Eviden
     logs = log_terms(run, kept=kept)[phase[rows]]
     columns = [now[rows], run.arms[rows], *columns, sweeps.spacing[sweeps.number[rows]], logs]
     return Evidence(*(column[full] for column in columns))
+
+
+def keeps_history(policy: Any) -> bool:
+    """Whether failed phases are remembered, as with keep_history=True and bounds="tight"."""
+    return bool(getattr(policy, "keep_history", False)) or (
+        getattr(policy, "bounds", "paper") == "tight"
+    )
 
 
 def of_one_arm(

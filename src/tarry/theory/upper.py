@@ -3,6 +3,7 @@
 from typing import Any
 
 from tarry.errors import InputError, PayoffError, UnknownNameError
+from tarry.policies.check import policy_label
 from tarry.problems.problem import Payoff, Problem
 from tarry.theory.censored_bounds import censored_ucb_bound
 from tarry.theory.conservative_bounds import opse_bound, order, sepk_bound
@@ -52,9 +53,9 @@ def upper_bound(
     check_form(form)
     if name not in BOUNDS:
         raise UnknownNameError.of("policy with a regret bound", name, BOUNDS)
-    if getattr(policy, "keep_history", False):
+    if getattr(policy, "keep_history", False) or getattr(policy, "bounds", "paper") != "paper":
         raise InputError(
-            f"{name}(keep_history=True) has no proven bound; the corollary is about {name}()."
+            f"{policy_label(policy)} has no proven bound; the corollary is about {name}()."
         )
     if payoff is None and len(BOUNDS[name]) > 1:
         raise PayoffError(f"{name} serves cost and reward; say which with payoff=...")
