@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "docstrings",
     "drawings",
+    "examples",
     "formulas",
 ]
 exclude_patterns = ["_extensions"]

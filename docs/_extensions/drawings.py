@@ -17,7 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 from tarry.experiments.palette import INK
 
 PREAMBLE = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>", re.DOTALL)
-SIZE = re.compile(r'(<svg [^>]*?)\bwidth="([\d.]+)pt" height="[\d.]+pt"|(<svg )(?!.*width)')
+SIZE = re.compile(r'(<svg [^>]*?)\bwidth="([\d.]+)pt" height="[\d.]+pt"')
 POINT = 4 / 3  # in pixels
 
 
@@ -46,7 +46,9 @@ class Drawing(SphinxDirective):
 
 def within_page(svg: str, alt: str) -> str:
     """The SVG without what only a file of its own needs."""
-    plain = PREAMBLE.sub("", svg).replace(INK, "currentColor").strip()
+    plain = PREAMBLE.sub("", svg).replace("fill: #ffffff", "fill: none").strip()
+    for ink in (INK, "#000000"):
+        plain = plain.replace(ink, "currentColor")
     width = float(SIZE.search(plain)[2]) * POINT  # type: ignore[index]  # matplotlib writes both
     start = f'role="img" aria-label="{html.escape(alt)}" style="width: {width:.0f}px"'
     return SIZE.sub(rf"\1{start}", plain, count=1)

@@ -1,4 +1,4 @@
-"""Draw docs/figures/tutorial.svg by running the examples of the tutorial for researchers.
+"""Draw docs/figures/tutorial.svg and dwell.svg by running the examples of two tutorials.
 
 Run it with: python docs/figures/make_tutorial.py
 """
@@ -11,17 +11,21 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "tutorials" / "researcher.md"
+FIGURES = {
+    "tutorial.svg": ("researcher.md", "regret.svg"),  # ours: the page, and what the page calls it
+    "dwell.svg": ("dwell.md", "pages.svg"),
+}
 
 
-def run_page(folder: str) -> None:
-    """Run the examples of the page within a folder."""
+def run_page(page: Path, folder: str) -> None:
+    """Run the examples of a page within a folder."""
     with contextlib.chdir(folder):
         flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-        doctest.testfile(os.fspath(PAGE), module_relative=False, optionflags=flags)
+        doctest.testfile(os.fspath(page), module_relative=False, optionflags=flags)
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        run_page(folder)
-        shutil.copy(Path(folder) / "regret.svg", HERE / "tutorial.svg")
+    for name, (page, written) in FIGURES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            run_page(HERE.parent / "tutorials" / page, folder)
+            shutil.copy(Path(folder) / written, HERE / name)
