@@ -57,6 +57,10 @@ class SurvivalThompsonRule(NamedTuple):
         """A play still out has crossed the end of a bin."""
         self.evidence.book_pass(arm, edge)
 
+    def withdrawn(self, arm: int, edge: int) -> None:
+        """An answer told late shows that its play had not crossed the end of this bin."""
+        self.evidence.unbook_pass(arm, edge)
+
 
 @dataclass(frozen=True)
 class SurvivalThompson:
@@ -106,7 +110,7 @@ class SurvivalThompson:
         check_whole("number of bins", self.bins, 2)
         check_positive("mass", self.mass)
         check_whole("number of redraws", self.redraws, 1)
-        if self.end is not None and not 0 < self.end < 1:
+        if self.end is not None and check_positive("end", self.end) >= 1:
             raise InputError(f"The end is {self.end!r}; it must be a number between 0 and 1.")
 
     def start(self, setting: Setting) -> SurvivalThompsonRule:

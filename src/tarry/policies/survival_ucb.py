@@ -28,8 +28,8 @@ class SurvivalUCBRule(NamedTuple):
         """Compute the index of the arm played last and of one other anew; play the best."""
         arms = len(self.indices)
         log_time = math.log(step)
-        self.reckon(self.turn[0], ledger, log_time)
-        self.reckon(self.turn[1], ledger, log_time)
+        self.reckon(self.turn[0], log_time)
+        self.reckon(self.turn[1], log_time)
         self.turn[1] += 1
         if self.turn[1] >= arms:
             self.turn[1] = 0
@@ -42,7 +42,7 @@ class SurvivalUCBRule(NamedTuple):
         self.turn[0] = best
         return best
 
-    def reckon(self, arm: int, ledger: Ledger, log_time: float) -> None:
+    def reckon(self, arm: int, log_time: float) -> None:
         """The index of the arm at a time with this logarithm."""
         evidence = self.evidence
         place = arm * len(self.edges)
@@ -68,6 +68,10 @@ class SurvivalUCBRule(NamedTuple):
     def outlived(self, arm: int, edge: int) -> None:
         """A play still out has crossed the end of a bin."""
         self.evidence.book_pass(arm, edge)
+
+    def withdrawn(self, arm: int, edge: int) -> None:
+        """An answer told late shows that its play had not crossed the end of this bin."""
+        self.evidence.unbook_pass(arm, edge)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
-"""Confidence bounds at the paper's level that are narrower than the paper's.
+"""Confidence bounds with the paper's guarantee that are narrower than the paper's.
 
-The paper's width sqrt(2 L / n), L = log T, comes from Hoeffding's inequality at a level of T^-4 on
-each side. Chernoff's inequality at the same level, with kl(p, q) the relative entropy of two coins,
+The paper's bounds hold for all arms and all times together with probability 1 - 3 / T^2. Ours hold
+with the same probability, but do not waste it. With kl(p, q) the relative entropy of two coins,
 
-    P( n kl(mean of n payoffs, mu) > level and mean < mu ) <= exp(-level),   level = 4 L
+    P( some n <= T has  n kl(mean of the first n payoffs, mu) > l  and  mean < mu )
+        <= e ceil(l log T) exp(-l)
 
-likewise for mean > mu, holds for payoffs anywhere in [0, 1] and is never wider.
+likewise for mean > mu, for payoffs anywhere in [0, 1] (Garivier and Cappe 2011, theorem 10: the
+union over n is taken over log T slices, not T times). It is enough that each play was decided
+before its own delay was drawn. `uniform_level` solves the right-hand side for l.
 """
 
 import math
@@ -44,37 +47,45 @@ def kl_upper(mean: float, radius: float) -> float:
     return 1.0 - kl_lower(1.0 - mean, radius)
 
 
-def tight_missing_bound(missing: int, spacing: int, max_delay: int, log_term: float) -> float:
-    """The paper's L3 with 1.6 in the place of 8: spacing / D * (m / 2 - 1.6 L - 1).
+def uniform_level(horizon: int, miss: float) -> float:
+    """The smallest l with e ceil(l log T) exp(-l) <= miss, up to 1e-3; T = `horizon`."""
+    slices = math.log(max(horizon, 3))
+    level = 1.0
+    while math.e * math.ceil(level * slices) * math.exp(-level) > miss:
+        level += 1e-3
+    return level
+
+
+def tight_missing_bound(missing: int, spacing: int, max_delay: int, level: float) -> float:
+    """L3 of the paper with a better constant: spacing / D * (m / 2 - level / 2.5128 - 1).
 
     For a fixed time t, with E the sum of P(d >= age) over the plays of the arm, exp(theta m
     - (e^theta - 1) E) has a mean of at most 1 whatever decided when to play: each play was decided
     before its own delay was drawn. With (e^theta - 1) / theta = 2, theta = 1.2564, this gives
-    m <= 2 E + level / theta except with probability exp(-level). With level = 4 L and
-    level / theta < 3.2 L, and E <= 1 + d(i) / spacing where two plays of the arm are at least
-    `spacing` apart, d(i) >= spacing (m / 2 - 1.6 L - 1).
+    m <= 2 E + level / theta except with probability exp(-level). Where two plays of the arm are
+    at least `spacing` apart, E <= 1 + d(i) / spacing. At the paper's level of 4 log T its 8 log T
+    is 1.6 log T here.
     """
-    return spacing / max_delay * (missing / 2 - 1.6 * log_term - 1.0)
+    return spacing / max_delay * (missing / 2 - level / 2.5128 - 1.0)
 
 
-def ledger_lower(
-    ledger: Ledger, arm: int, now: int, max_delay: int, spacing: int, log_term: float
-) -> float:
-    """The largest of the lower bounds from mu_minus, mu_F and the missing plays."""
-    level = 4.0 * log_term
-    lower = tight_missing_bound(ledger.missing(arm), spacing, max_delay, log_term)
+def ledger_lower(ledger: Ledger, arm: int, now: int, max_delay: int, level: float) -> float:
+    """The larger of the lower bounds from mu_minus and mu_F; both are below means of first plays.
+
+    mu_minus counts every play with at most its delay, and mu_F is the mean of the first |F| plays.
+    """
+    lower = 0.0
     plays = ledger.plays[arm]
     if plays > 0:
-        lower = max(lower, kl_lower(mean_minus(ledger, arm, now, max_delay), level / plays))
+        lower = kl_lower(mean_minus(ledger, arm, now, max_delay), level / plays)
     complete = ledger.complete[arm]
     if complete > 0:
         lower = max(lower, kl_lower(mean_complete(ledger, arm, max_delay), level / complete))
     return lower
 
 
-def ledger_upper(ledger: Ledger, arm: int, max_delay: int, log_term: float) -> float:
-    """The smallest of the upper bounds from mu_plus and mu_F."""
-    level = 4.0 * log_term
+def ledger_upper(ledger: Ledger, arm: int, max_delay: int, level: float) -> float:
+    """The smaller of the upper bounds from mu_plus and mu_F, likewise."""
     upper = 1.0
     plays = ledger.plays[arm]
     if plays > 0:

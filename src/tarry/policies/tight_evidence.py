@@ -15,8 +15,9 @@ An answer with x_{b-1} <= d < x_b has Y_b = (d - x_{b-1}) / w_b. It is counted w
 little before its play is x_b old. Both bounds allow for that:
 
     upper:  the sum may hold answers of plays younger than x_b. That makes it too large: valid.
-    lower:  the sum is taken over the plays at least x_{b-1} old. All those answers belong to
-            them, and those of them that are still out and younger than x_b count 0: valid.
+    lower:  either the sum is taken over the plays at least x_{b-1} old: all those answers belong
+            to them, and those that are still out and younger than x_b count 0; or over the plays
+            at least x_b old without those answers. Both are too small, both are valid.
 """
 
 from typing import NamedTuple
@@ -32,7 +33,8 @@ class TightEvidence(NamedTuple):
 
     edges: Ints  # x_1 .. x_G
     widths: Floats  # w_b / D
-    sums: Floats  # of Y_b
+    full: Floats  # plays with Y_b = 1, known by their age
+    part: Floats  # sum of Y_b over the answers that fell into the increment
     old: Ints  # n_b, as of the latest call of `grow_older`
     starts: Ints  # ring of the latest plays (a power of two): when they started,
     owners: Ints  # and of which arm they were
@@ -67,17 +69,17 @@ class TightEvidence(NamedTuple):
             before = self.edges[b]
             b += 1
         if b < grid:
-            self.sums[arm * grid + b] += (delay - before) / (self.edges[b] - before)
+            self.part[arm * grid + b] += (delay - before) / (self.edges[b] - before)
 
     def add_full(self, arm: int, edge: int) -> None:
         """A play is still out at age edges[edge]: that increment is 1."""
-        self.sums[arm * len(self.edges) + edge] += 1.0
+        self.full[arm * len(self.edges) + edge] += 1.0
 
     def increments_lower(self, arm: int, plays: int, level: float) -> float:
         """LCB of the mean payoff of `arm`, which was played `plays` times.
 
-        Each increment misses with probability at most exp(-level). One that nobody is old enough
-        for counts 0.
+        All counts n_b hold at once where `level` is a `uniform_level`. An increment that nobody is
+        old enough for counts 0.
         """
         grid = len(self.edges)
         total = 0.0
@@ -86,8 +88,12 @@ class TightEvidence(NamedTuple):
             place = arm * grid + b
             if count == 0:
                 break
-            total += self.widths[b] * kl_lower(self.sums[place] / count, level / count)
+            known = (self.full[place] + self.part[place]) / count
+            lower = kl_lower(known, level / count)
             count = self.old[place]
+            if count > 0 and self.full[place] > known * count:
+                lower = max(lower, kl_lower(self.full[place] / count, level / count))
+            total += self.widths[b] * lower
         return total
 
     def increments_upper(self, arm: int, level: float) -> float:
@@ -100,9 +106,8 @@ class TightEvidence(NamedTuple):
             if count == 0:
                 total += self.widths[b]
             else:
-                total += self.widths[b] * kl_upper(
-                    min(self.sums[place] / count, 1.0), level / count
-                )
+                known = min((self.full[place] + self.part[place]) / count, 1.0)
+                total += self.widths[b] * kl_upper(known, level / count)
         return total
 
 
@@ -114,7 +119,8 @@ def empty_tight_evidence(arms: int, max_delay: int, plays: int, grid: int) -> Ti
     return TightEvidence(
         edges=edges,
         widths=np.diff(edges, prepend=0) / max_delay,
-        sums=np.zeros(arms * size),
+        full=np.zeros(arms * size),
+        part=np.zeros(arms * size),
         old=np.zeros(arms * size, np.int64),
         starts=np.zeros(ring, np.int64),
         owners=np.zeros(ring, np.int64),

@@ -4,18 +4,18 @@ The scheme is that of `keep_history`: successive elimination against a threshold
 that leaves nobody moves B and is repeated on all arms. What is different:
 
     LCB   the largest, over this and all earlier tests, of the KL lower bounds around mu_minus and
-          mu_F, the bound from the missing plays with 1.6 L (cost and reward alike), and the sum of
-          lower bounds of increments
+          mu_F, the bound from the missing plays (for cost and reward), and the sum of lower bounds
+          of increments
     UCB   the smallest, likewise, of the KL upper bounds around mu_plus and mu_F and the sum of
           upper bounds of increments
     B     moves by a factor 1.1 instead of 2, or as far as it takes to keep one arm
 
-Guarantee: each bound misses with probability at most T^-4 (increments: each of the G of them at
-most T^-4 / G), as in the paper, so that all bounds of all arms hold at all times together, and
-then the best of all times does too. As long as B >= mu* (cost) or B <= mu* (reward) the best arm is
-never removed. For cost B moves only when all LCB are above it, that of the best arm among them, so
-it never exceeds 1.1 mu*; for reward it never falls below mu* / 1.1. Small steps are free because
-nothing is forgotten; the paper's factor 2 pays for phases that start from nothing.
+Guarantee: all bounds of all arms hold at all times together with probability 1 - 3 / T^2, as in the
+paper, so the best of all times holds too. As long as B >= mu* (cost) or B <= mu* (reward) the best
+arm is never removed. For cost B moves only when all LCB are above it, that of the best arm among
+them, so it never exceeds mu* by more than one step; for reward it never falls below mu* by more.
+Small steps are free because nothing is forgotten; the paper's factor 2 pays for phases that start
+from nothing.
 """
 
 import math
@@ -23,15 +23,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import Floats, Ints
+from tarry.arrays import FloatArray, Floats, Ints
 from tarry.ledger import Ledger
 from tarry.policies.protocol import Setting
 from tarry.policies.sweep import Sweep, full_sweep
-from tarry.policies.tight_bounds import ledger_lower, ledger_upper
+from tarry.policies.tight_bounds import (
+    ledger_lower,
+    ledger_upper,
+    tight_missing_bound,
+    uniform_level,
+)
 from tarry.policies.tight_evidence import TightEvidence, empty_tight_evidence
 
 GRID = 24  # G; more increments cost time, and log(G) in the level of each
-GROWTH = 1.1  # a step of B; by experiment
+GROWTH = 1.1  # the factor of a step of B, by experiment
 
 
 class TightRule(NamedTuple):
@@ -39,7 +44,7 @@ class TightRule(NamedTuple):
 
     reward: bool
     max_delay: int
-    log_term: float  # L
+    levels: Floats  # of means, of increments, of the missing plays
     growth: float  # factor of a step of B
     threshold: Floats  # B, one number
     edges: Ints
@@ -94,17 +99,17 @@ class TightRule(NamedTuple):
             if step < self.due[arm] or ledger.plays[arm] == 0:
                 continue
             self.due[arm] = step + step // 64
-            level = 4.0 * self.log_term + math.log(len(self.edges))
             spacing = ledger.spacing[arm] if ledger.spacing[arm] > 0 else round_robin
             self.sweep.lower[arm] = max(
                 self.sweep.lower[arm],
-                ledger_lower(ledger, arm, now, self.max_delay, spacing, self.log_term),
-                self.evidence.increments_lower(arm, ledger.plays[arm], level),
+                ledger_lower(ledger, arm, now, self.max_delay, self.levels[0]),
+                self.evidence.increments_lower(arm, ledger.plays[arm], self.levels[1]),
+                tight_missing_bound(ledger.missing(arm), spacing, self.max_delay, self.levels[2]),
             )
             self.sweep.upper[arm] = min(
                 self.sweep.upper[arm],
-                ledger_upper(ledger, arm, self.max_delay, self.log_term),
-                self.evidence.increments_upper(arm, level),
+                ledger_upper(ledger, arm, self.max_delay, self.levels[0]),
+                self.evidence.increments_upper(arm, self.levels[1]),
             )
 
     def returned(self, arm: int, delay: int, rng: np.random.Generator) -> None:
@@ -117,18 +122,36 @@ class TightRule(NamedTuple):
 
 
 def start_tight(setting: Setting, growth: float = GROWTH, grid: int = GRID) -> TightRule:
-    """All arms active, nothing known; B moves by `growth`, and there are `grid` increments."""
+    """All arms active, nothing known; the two numbers can be varied in experiments."""
     at_once = min(setting.horizon, setting.max_delay + setting.arms) + 1
     evidence = empty_tight_evidence(setting.arms, setting.max_delay, at_once, grid)
     sweep = full_sweep(setting.arms)._replace(upper=np.ones(setting.arms))
     return TightRule(
         reward=setting.reward,
         max_delay=setting.max_delay,
-        log_term=math.log(setting.horizon),
+        levels=tight_levels(setting, len(evidence.edges)),
         growth=growth,
         threshold=np.array([1.0 if setting.reward else 1.0 / setting.max_delay]),
         edges=evidence.edges,
         evidence=evidence,
         due=np.zeros(setting.arms, np.int64),
         sweep=sweep,
+    )
+
+
+def tight_levels(setting: Setting, grid: int) -> FloatArray:
+    """Levels of the means, of each increment and of the missing plays.
+
+    The 3 / T^2 by which all bounds together may miss is shared evenly by the K arms and by five
+    kinds of bounds: means from below and above, increments from below and above, missing plays.
+    An increment has a share of its own, and so has each time for the missing plays.
+    """
+    horizon = setting.horizon
+    miss = 3.0 / (5.0 * setting.arms * horizon**2)
+    return np.array(
+        [
+            uniform_level(horizon, miss),
+            uniform_level(horizon, miss / grid),
+            -math.log(miss / horizon),
+        ]
     )

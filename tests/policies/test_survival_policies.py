@@ -1,0 +1,155 @@
+"""SurvivalThompson and SurvivalUCB in runs: robust, ahead of the field, never starving an arm."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tarry
+from tarry.errors import InputError
+from tarry.problems.problem import Payoff, Problem
+from tests.conformance.cases import Kept
+
+BOTH = pytest.mark.parametrize("policy", [tarry.SurvivalThompson(), tarry.SurvivalUCB()], ids=repr)
+PAYOFFS = pytest.mark.parametrize("payoff", ["cost", "reward"])
+
+
+def final(policy: Any, problem: Problem, payoff: Payoff, horizon: int, seed: int = 0) -> float:
+    """Regret at the horizon."""
+    run = tarry.play(policy, problem, payoff=payoff, horizon=horizon, seed=seed, record=1)
+    return float(run.regret[-1])
+
+
+WORLDS: dict[str, Problem] = {
+    "never back before D": tarry.problems.deterministic([5, 900, 900], max_delay=900),
+    "heavy tails": tarry.problems.from_pmf(
+        [([1, 10, 100, 1000, 10_000], [0.9, 0.09, 0.009, 9e-4, 1e-4]), ([2, 3], [0.5, 0.5])],
+        max_delay=10_000,
+    ),
+    "200 arms": tarry.problems.bernoulli(arms=200, max_delay=50, seed=1),
+    "D = 1000000": tarry.problems.bernoulli(arms=5, max_delay=10**6, seed=1),
+    "equal arms": tarry.problems.from_pmf([([0, 60], [0.5, 0.5])] * 4, max_delay=60),
+    "equal fixed delays": tarry.problems.deterministic([7, 7, 7], max_delay=60),
+}
+
+
+@BOTH
+@PAYOFFS
+@pytest.mark.parametrize("world", WORLDS)
+def test_robust_worlds(policy: Any, payoff: Payoff, world: str) -> None:
+    """No NaN in the state, and no arm is left out (half of 200 may be), at the limits."""
+    kept: Any = Kept(policy)
+    problem = WORLDS[world]
+    run = tarry.play(kept, problem, payoff=payoff, horizon=6000, seed=2)
+    rule = kept.rule
+    for array in (*rule.evidence[1:], rule[-2]):
+        assert np.isfinite(np.asarray(array)).all()
+    assert len(set(run.arms.tolist())) >= min(problem.arms, 100)
+
+
+@BOTH
+@PAYOFFS
+def test_regret_grows_no_faster_than_logarithmically(policy: Any, payoff: Payoff) -> None:
+    """From 20 000 to 160 000 steps the regret gains no more than it has gained before."""
+    problem = tarry.problems.bernoulli(max_delay=100, probabilities=[0.3, 0.5, 0.7, 0.45])
+    early = late = 0.0
+    for seed in range(8):
+        run = tarry.play(
+            policy, problem, payoff=payoff, horizon=160_000, seed=seed, record=[20_000, 160_000]
+        )
+        early += run.regret[0]
+        late += run.regret[1]
+    assert late - early <= early * math.log(8) / math.log(20_000) * 3
+
+
+@BOTH
+@PAYOFFS
+@pytest.mark.parametrize("family", ["truncated_normal", "bernoulli"])
+def test_ahead_of_the_field_on_the_families_of_the_paper(
+    policy: Any, payoff: Payoff, family: str
+) -> None:
+    """A third of the literal BDSE or BHSE and less than DelayedThompson, at a fifth of the size."""
+    problems = [tarry.problems.by_name(family)(30, 1000, seed=s) for s in (11, 12, 13)]
+    paper = tarry.BDSE() if payoff == "cost" else tarry.BHSE()
+
+    def total(policy: Any) -> float:
+        return sum(final(policy, p, payoff, 30_000, s) for s, p in enumerate(problems))
+
+    ours = total(policy)
+    assert ours < total(paper) / 3
+    assert ours < total(tarry.DelayedThompson())
+
+
+@BOTH
+def test_regret_is_flat_in_d_on_the_hard_cost_instance(policy: Any) -> None:
+    """Cost: at most three times the lower bound d* (1 - mu*) / 2, from D = 1000 to 1 000 000."""
+    for most in (10**3, 10**6):
+        problems = [tarry.problems.hard_cost(50, most, flipped=f) for f in (False, True)] * 3
+        mean = np.mean([final(policy, p, "cost", 20_000, s) for s, p in enumerate(problems)])
+        assert mean <= 3 * 50 * (1 - 50 / most) / 2
+
+
+@BOTH
+def test_regret_is_logarithmic_in_d_on_the_hard_reward_instance(policy: Any) -> None:
+    """Reward: below BHSE at every D, and from D = 1000 to 1 000 000 it does not double."""
+    means = []
+    for most in (10**3, 10**6):
+        problems = [tarry.problems.hard_reward(100, most, flipped=f) for f in (False, True)] * 3
+        means.append(
+            np.mean([final(policy, p, "reward", 20_000, s) for s, p in enumerate(problems)])
+        )
+        assert means[-1] < final(tarry.BHSE(), problems[0], "reward", 20_000)
+    assert means[1] < 2 * means[0]
+
+
+def test_ucb_index_is_the_documented_formula() -> None:
+    """The index kept by the rule is the end of the score interval around M, at the latest time."""
+    kept: Any = Kept(tarry.SurvivalUCB(z=0.9))
+    problem = tarry.problems.bernoulli(arms=2, max_delay=30, seed=4)
+    run = tarry.play(kept, problem, payoff="reward", horizon=400, mode="interpreted")
+    rule, size = kept.rule, len(kept.rule.edges)
+    for arm in range(2):
+        rule.reckon(arm, math.log(400))
+        n = rule.evidence.events[arm * size] + rule.evidence.passes[arm * size]
+        assert n == np.sum(run.arms == arm)
+        mean, square = rule.evidence.moments_with_tail(arm, 1.0)
+        coin = mean * (1 - mean)
+        rho = n * (square - mean**2) / (2 * coin)
+        rho *= math.exp(2 * 0.81 * math.log(400) / (n - 1)) - 1
+        index = (mean + rho + math.sqrt(rho**2 + 2 * rho * coin)) / (1 + 2 * rho)
+        assert rule.indices[arm] == pytest.approx(index)
+        assert 0 <= rule.indices[arm] <= 1
+
+
+def test_ucb_needs_no_randomness() -> None:
+    """Where delays are fixed, runs with different seeds are the same run."""
+    problem = tarry.problems.deterministic([4, 2, 9], max_delay=10)
+    one, other = (
+        tarry.play(tarry.SurvivalUCB(), problem, payoff="cost", horizon=500, seed=seed)
+        for seed in (1, 2)
+    )
+    assert np.array_equal(one.arms, other.arms)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"bins": 1}, "number of bins is 1"),
+        ({"mass": 0}, "mass is 0"),
+        ({"end": 1.0}, "end is 1.0"),
+        ({"end": "half"}, "end is 'half'"),
+        ({"redraws": 0}, "number of redraws is 0"),
+    ],
+)
+def test_settings_without_a_meaning_are_refused(settings: dict[str, Any], words: str) -> None:
+    """Each bad setting is refused in a sentence that names it and its value."""
+    with pytest.raises(InputError, match=words):
+        tarry.SurvivalThompson(**settings)
+
+
+@pytest.mark.parametrize("settings", [{"z": 0}, {"bins": 1}, {"mass": -1}])
+def test_bad_settings_of_the_index_are_refused(settings: dict[str, Any]) -> None:
+    """The same for SurvivalUCB."""
+    with pytest.raises(InputError):
+        tarry.SurvivalUCB(**settings)
