@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator
 
 import tarry
 from benchmarks.limit import run_limit
 from benchmarks.speed import ARMS, HORIZON, LIMIT, MAX_DELAY
 from benchmarks.timing import fastest, seconds
-from tarry.experiments.figures import plain_numbers, save_figure, styled
-from tarry.experiments.palette import INK, colours
+from tarry.experiments.figures import plain_numbers, save_figure, short_number, styled
+from tarry.experiments.palette import GREY, colours
 from tarry.policies.check import policy_label
 
 POLICIES: list[Any] = [tarry.BDSE(), tarry.DelayedUCB(), tarry.SurvivalThompson()]
@@ -69,7 +70,7 @@ def _curves(sizes: Sequence[tuple[int, int, int]], axis: int, rounds: int) -> li
 
 def draw_growth(panels: Sequence[Panel]) -> Figure:
     """One panel per quantity, on one logarithmic scale of time."""
-    colour = {LIMIT: INK, **colours(policy_label(policy) for policy in POLICIES)}
+    colour = {LIMIT: GREY, **colours(policy_label(policy) for policy in POLICIES)}
     with styled():
         figure = Figure(figsize=(7.6, 2.9))
         axes = figure.subplots(1, len(panels), sharey=True)
@@ -86,7 +87,8 @@ def draw_growth(panels: Sequence[Panel]) -> Figure:
                     label=curve.policy,
                 )
             ax.set_xlabel(panel.quantity)
-            plain_numbers(ax.xaxis)
+            ax.xaxis.set_major_locator(LogLocator(base=10))
+            ax.xaxis.set_major_formatter(FuncFormatter(short_number))
             plain_numbers(ax.yaxis)
         axes[0].set_ylabel("nanoseconds per step")
         handles = axes[0].get_legend_handles_labels()[0]

@@ -80,10 +80,19 @@ def measure_starts(repeats: int) -> Starts:
 
 
 def measure_long(longest: int = 10**8) -> Long:
-    """Runs of 10^6 and `longest` steps to their end, and the first pieces of 10^9."""
+    """Runs of 10^6 and `longest` steps to their end, and the first pieces of 10^9.
 
-    def peak(horizon: int) -> float:
-        return float(fresh_process(HELD + PEAK.format(horizon=horizon), os.environ)[1]) / 1024
+    All find their machine code on disk, for compiling takes memory too.
+    """
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+        fresh_process(SIMULATE, environment)
 
-    estimate, begun = fresh_process(HELD + BEGIN.format(horizon=10**9), os.environ)[1].split()
-    return Long(peak(10**6), peak(longest), float(begun) / 1024, float(estimate))
+        def told(code: str, horizon: int) -> list[float]:
+            line = fresh_process(HELD + code.format(horizon=horizon), environment)[1]
+            return [float(number) for number in line.split()]
+
+        (short,) = told(PEAK, 10**6)
+        (long,) = told(PEAK, longest)
+        estimate, begun = told(BEGIN, 10**9)
+    return Long(short / 1024, long / 1024, begun / 1024, estimate)

@@ -17,7 +17,7 @@ def seconds(task: Callable[[], object]) -> float:
 
 
 def fastest(
-    tasks: Mapping[str, Callable[[], object]], rounds: int, budget: float = 2.0
+    tasks: Mapping[str, Callable[[], object]], rounds: int, budget: float = 6.0
 ) -> dict[str, float]:
     """The least time of each task over rounds that run all of them in turn.
 

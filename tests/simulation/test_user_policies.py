@@ -2,6 +2,7 @@
 
 import importlib
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -179,6 +180,23 @@ def test_arrays_made_by_a_rule_are_freed() -> None:
     after = runtime.rtsys.get_allocation_stats()
     runtime._nrt.memsys_disable_stats()
     assert after.alloc - before.alloc == after.free - before.free > T
+
+
+def test_threads_may_begin_at_once() -> None:
+    """Threads that are the first to play a rule, all at the same time, all play it compiled."""
+
+    class Fresh(NamedTuple):
+        arms: int
+
+        def select(self, ledger: Ledger, step: int, now: int, rng: Rng) -> int:
+            return self.turn_of(step)
+
+        def turn_of(self, step: int) -> int:
+            return step % self.arms
+
+    with ThreadPoolExecutor(4) as pool:
+        runs = list(pool.map(lambda seed: play(lambda s: Fresh(s.arms), seed=seed), range(4)))
+    assert {run.mode for run in runs} == {"compiled"}
 
 
 def test_rule_of_ours_inside_another() -> None:

@@ -1,6 +1,7 @@
 """What is asked of a policy before it plays, and how it is named."""
 
 import dataclasses
+import functools
 import inspect
 import math
 import numbers
@@ -73,13 +74,22 @@ def rule_edges(rule: Any, policy: Any, max_delay: int) -> IntArray:
 
 def _check_takes(method: Callable[..., Any], parameters: tuple[str, ...]) -> None:
     """Refuse a method that cannot be called with these parameters, in this order."""
-    try:
-        inspect.signature(method).bind(*parameters)
-    except TypeError:
+    function = getattr(method, "__func__", method)
+    given = parameters if function is method else ("self", *parameters)
+    if not _can_take(function, given):
         name = getattr(method, "__qualname__", str(method))
         raise PolicyError(
             f"{name} takes {inspect.signature(method)}; it must take ({', '.join(parameters)})."
-        ) from None
+        )
+
+
+@functools.lru_cache(maxsize=256)  # looking at a signature takes as long as a thousand steps
+def _can_take(function: Callable[..., Any], parameters: tuple[str, ...]) -> bool:
+    try:
+        inspect.signature(function).bind(*parameters)
+    except TypeError:
+        return False
+    return True
 
 
 def policy_label(policy: Any) -> str:

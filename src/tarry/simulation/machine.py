@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,8 @@ def enter_loop(
 bridge.admit_package()
 _cached_loop = bridge.compiled(enter_loop, cached=True)
 _fresh_loop = bridge.compiled(enter_loop, cached=False)
+_one_at_a_time = threading.Lock()
+_ready: set[type] = set()  # rule classes that were compiled or loaded before
 _refused: dict[type, str] = {}  # rule class -> why it cannot be compiled
 
 PATIENCE = 0.7  # seconds; loading machine code from the cache is faster and stays silent
@@ -58,9 +60,11 @@ def compiled_loop(arguments: tuple[Any, ...]) -> Callable[..., None]:
     ours = bridge.is_ours(rule)
     loop: Callable[..., None] = _cached_loop if ours else _fresh_loop
     try:
-        bridge.admit_value(rule)
-        with _announced(type(rule).__name__, ours=ours):
+        known = type(rule) in _ready
+        with nullcontext() if known else _announced(type(rule).__name__, ours=ours):
+            bridge.admit_value(rule)
             loop(*arguments, 0)  # no step lies before step 1: this only compiles or loads
+        _ready.add(type(rule))
     except PolicyError as error:
         raise CannotCompile(str(error).rstrip(".")) from error
     except NumbaError as error:
@@ -92,7 +96,10 @@ def _in_words(error: NumbaError) -> str:
 
 @contextmanager
 def _announced(name: str, *, ours: bool) -> Iterator[None]:
-    """Say what is going on if it takes longer than the user's patience, with a running clock."""
+    """Say what is going on if it takes longer than the user's patience, with a running clock.
+
+    One thread at a time: what one is still teaching the compiler, another must not yet use.
+    """
     done = threading.Event()
     often = "once for this version" if ours else "once in this process"
     text = f"tarry: compiling {name} ({often})"
@@ -110,10 +117,11 @@ def _announced(name: str, *, ours: bool) -> Iterator[None]:
         if live:
             sys.stderr.write("\n")
 
-    speaker = threading.Thread(target=speak, daemon=True)
-    speaker.start()
-    try:
-        yield
-    finally:
-        done.set()
-        speaker.join()
+    with _one_at_a_time:
+        speaker = threading.Thread(target=speak, daemon=True)
+        speaker.start()
+        try:
+            yield
+        finally:
+            done.set()
+            speaker.join()
