@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from contextlib import ExitStack
 from typing import Any, TypeAlias
 
+from tarry.checks import check_whole
 from tarry.experiments.experiment import (
     Case,
     Experiment,
@@ -70,6 +71,7 @@ def compare(
     SE       1987      0    1987 to 1987     3
     Uniform  4937  30.44    4861 to 5013     3
     """
+    seed = check_whole("seed", seed, 0, 2**64 - 1)
     if not isinstance(problems, Mapping):
         problems = {problem_name(problems, seed): problems}
     cases = [Case(name, source, horizon, record) for name, source in problems.items()]

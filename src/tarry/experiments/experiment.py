@@ -65,8 +65,10 @@ class Case:
     points: int = 200
 
     def __post_init__(self) -> None:
-        check_whole("horizon", self.horizon, 1, 2**62)
-        check_whole("number of recorded steps", self.points, 1, 1_000_000)
+        horizon = check_whole("horizon", self.horizon, 1, 2**62)
+        points = check_whole("number of recorded steps", self.points, 1, 1_000_000)
+        object.__setattr__(self, "horizon", horizon)  # 1e6 becomes 1000000
+        object.__setattr__(self, "points", points)
 
     @cached_property
     def steps(self) -> Steps:
@@ -113,8 +115,10 @@ class Experiment:
 
     def __post_init__(self) -> None:
         check_payoff(self.payoff)
-        check_whole("number of runs", self.runs, 1, 10_000_000)
-        check_whole("seed", self.seed, 0, 2**64 - 1)
+        runs = check_whole("number of runs", self.runs, 1, 10_000_000)
+        seed = check_whole("seed", self.seed, 0, 2**64 - 1)
+        object.__setattr__(self, "runs", runs)
+        object.__setattr__(self, "seed", seed)
         if not self.policies or not self.cases:
             raise InputError("An experiment needs at least one policy and one problem.")
         for policy in self.policies.values():

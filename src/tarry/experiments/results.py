@@ -272,7 +272,7 @@ def read_description(folder: Path) -> dict[str, Any] | None:
     path = folder / DESCRIPTION
     try:
         description = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
         raise damaged(path, error) from error

@@ -1,0 +1,183 @@
+"""Results on disk: equal when read back, resumed after an interruption, refused when damaged."""
+
+import errno
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tarry
+from tarry.errors import ResultsError
+from tarry.experiments import results
+
+from .small import coins, compare_small
+
+
+def interrupted(folder: Path, after: int, **changes: Any) -> None:
+    """Start the small comparison and press Ctrl-C after some runs."""
+
+    def stop(done: int, _total: int) -> None:
+        if done >= after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match="they are kept in"):
+        compare_small(folder=folder, progress=stop, workers=1, **changes)
+
+
+def test_saved_result_equals_the_loaded_one(tmp_path: Path) -> None:
+    """`save` and `load` give back every bit, of several problems and of rules that gave up."""
+    policies = [tarry.CSE(threshold=0.001), tarry.BDSE()]
+    world = tarry.problems.deterministic([3, 9], max_delay=10)
+    result = compare_small(policies=policies, problems={"a": coins, "b": world}, horizon=3000)
+    result.save(tmp_path / "here")
+    assert tarry.load(tmp_path / "here") == result
+
+
+def test_file_is_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
+    """The files of one and of two workers are equal, byte for byte."""
+    for workers in (1, 2):
+        compare_small(folder=tmp_path / str(workers), workers=workers)
+    for name in ("experiment.json", "results.parquet"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+    assert sorted(p.name for p in (tmp_path / "1").iterdir()) == [
+        "experiment.json",
+        "results.parquet",
+    ]
+
+
+def test_table_is_tidy_and_describes_itself(tmp_path: Path) -> None:
+    """One row for each policy, run and step; versions, seeds and parameters are in the file."""
+    result = compare_small(policies=[tarry.BDSE(keep_history=True)], folder=tmp_path)
+    table = result.table()
+    assert table.num_rows == 3 * 20
+    assert table.column_names == results.SCHEMA.names
+    told = results.read_table(tmp_path / "results.parquet")[1]["description"]
+    assert told["policies"][0]["settings"]["keep_history"] is True
+    assert told["seed"] == 0
+    assert set(told["versions"]) == {"tarry", "code", "python", "numpy", "scipy", "numba"}
+    assert told == json.loads((tmp_path / "experiment.json").read_text())
+
+
+def test_interrupted_comparison_goes_on(tmp_path: Path) -> None:
+    """Finished runs are kept, only the others are played, and the result is the same."""
+    interrupted(tmp_path, after=2)
+    kept = {path.name for path in (tmp_path / "parts").iterdir()}
+    assert len(kept) >= 2
+    with pytest.raises(ResultsError, match=f"not finished \\({len(kept)} of 6 runs\\)"):
+        tarry.load(tmp_path)
+    told: list[int] = []
+    result = compare_small(folder=tmp_path, progress=lambda done, _total: told.append(done))
+    assert len(told) == 6 - len(kept)
+    assert result == compare_small()
+    assert not (tmp_path / "parts").exists()
+
+
+def test_finished_comparison_is_not_played_again(tmp_path: Path) -> None:
+    """With a complete folder nothing runs."""
+    first = compare_small(folder=tmp_path)
+    told: list[int] = []
+    again = compare_small(folder=tmp_path, progress=lambda done, _total: told.append(done))
+    assert again == first
+    assert told == []
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"runs": 4}, {"horizon": 700}, {"record": 10}])
+def test_folder_of_another_experiment_is_refused(tmp_path: Path, change: dict[str, int]) -> None:
+    """Another seed, horizon or number of runs is another experiment."""
+    compare_small(folder=tmp_path)
+    with pytest.raises(ResultsError, match="holds another experiment"):
+        compare_small(folder=tmp_path, **change)
+    with pytest.raises(ResultsError, match="holds another experiment"):
+        compare_small(**change).save(tmp_path)
+
+
+def test_folder_without_results_is_refused(tmp_path: Path) -> None:
+    """Loading from an empty or missing folder says what is missing."""
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(ResultsError, match=r"has no file experiment\.json"):
+            tarry.load(folder)
+
+
+@pytest.mark.parametrize("name", ["results.parquet", "experiment.json"])
+@pytest.mark.parametrize("content", [b"", b"half", b"[1, 2]"])
+def test_damaged_files_are_refused(tmp_path: Path, name: str, content: bytes) -> None:
+    """A file that is not what it should be is named in one sentence."""
+    compare_small(folder=tmp_path)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ResultsError, match=name) as caught:
+        tarry.load(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+def test_cut_or_flipped_tables_are_refused(tmp_path: Path, share: float) -> None:
+    """A table that was cut short, or in which a byte changed, is never read as if it were good."""
+    expected = compare_small(folder=tmp_path)
+    path = tmp_path / "results.parquet"
+    whole = path.read_bytes()
+    place = int(share * len(whole))
+    path.write_bytes(whole[:place])
+    with pytest.raises(ResultsError, match="damaged"):
+        tarry.load(tmp_path)
+    path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+    try:
+        assert tarry.load(tmp_path) == expected  # a byte that does not matter
+    except ResultsError as error:
+        assert "\n" not in str(error)
+
+
+def test_table_of_another_experiment_beside_the_description_is_refused(tmp_path: Path) -> None:
+    """Description and table must belong together."""
+    compare_small(folder=tmp_path / "a")
+    compare_small(folder=tmp_path / "b", seed=1)
+    (tmp_path / "b" / "results.parquet").replace(tmp_path / "a" / "results.parquet")
+    with pytest.raises(ResultsError, match="belongs to another experiment"):
+        tarry.load(tmp_path / "a")
+
+
+def test_damaged_and_foreign_parts_are_refused(tmp_path: Path) -> None:
+    """A part that is damaged, renamed or of another experiment stops the resumption."""
+    interrupted(tmp_path / "a", after=2)
+    interrupted(tmp_path / "b", after=2, seed=1)
+    part = next(iter(sorted((tmp_path / "a" / "parts").iterdir())))
+    whole = part.read_bytes()
+    part.write_bytes(whole[:100])
+    with pytest.raises(ResultsError, match="damaged"):
+        compare_small(folder=tmp_path / "a")
+    part.write_bytes((tmp_path / "b" / "parts" / part.name).read_bytes())
+    with pytest.raises(ResultsError, match="belongs to another experiment"):
+        compare_small(folder=tmp_path / "a")
+    part.write_bytes(whole)
+    part.rename(part.with_name("000-001-000002.parquet"))
+    with pytest.raises(ResultsError, match="damaged"):
+        compare_small(folder=tmp_path / "a")
+
+
+def test_full_disk_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk is full one sentence says so; with room again the comparison goes on."""
+    real = results.write_atomically
+    room = 4
+
+    def write(path: Path, content: bytes) -> None:
+        nonlocal room
+        room -= 1
+        if room < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(path, content)
+
+    monkeypatch.setattr(results, "write_atomically", write)
+    with pytest.raises(ResultsError, match="No space left on device; runs finished so far are"):
+        compare_small(folder=tmp_path)
+    assert len(list((tmp_path / "parts").iterdir())) == 3
+    room = 1000
+    assert compare_small(folder=tmp_path) == compare_small()
+
+
+def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    """A file in the place of the folder is answered in one sentence."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ResultsError, match="cannot be written"):
+        compare_small(folder=tmp_path / "file")
+    with pytest.raises(ResultsError, match="cannot be written"):
+        compare_small().save(tmp_path / "file" / "below")
