@@ -61,6 +61,7 @@ def _read(copy: Path, source: Path) -> tuple[dict[str, Any], Snapshot | None, li
     """The settings, a snapshot, the events that follow it, and what is lost."""
     db = connect(copy)
     try:
+        db.execute("PRAGMA writable_schema = ON")  # else SQLite reads nothing of a file cut short
         settings = read_settings(db, source)
         choices: list[tuple[Snapshot | None, list[Event], str]] = []
         for snapshot in [*_snapshots(db), None]:
