@@ -5,7 +5,8 @@ and to know how long a play that is no longer watched would have gone on, on ave
 
 Delays 0..D are cut into bins that grow geometrically. A play that came back is an event in its
 bin, and has passed all bins before; a play cancelled or still out at age a has passed the bins
-that end at a or earlier. With events e_b, passes p_b, and a prior of one play in all,
+that end at a or earlier, and the bin of a by half. With events e_b, passes p_b, and a prior of one
+play in all,
 
     hazard      h_b = (a_b + e_b) / (a_b + e_b + r_b + p_b)
     mean beyond M_b = h_b x_b + (1 - h_b) M_{b+1},    M_B = D
@@ -89,26 +90,23 @@ class Curve:
     def _rows(self, ages: Iterable[int]) -> list[tuple[float, float, float, float, float]]:
         """Per bin: h_b, plays at risk, x_b, the variance of x_b, and M_{b+1}."""
         edges, bins = self.edges, len(self.edges)
-        passed = [e + c for e, c in zip(self.events, self.cut, strict=True)]
+        cut = self.cut.copy()
         for age in ages:
-            passed[bisect_right(edges, age)] += 1
-        for b in range(bins):
-            passed[b] -= self.events[b]  # an event does not pass its own bin
+            cut[bisect_right(edges, age)] += 1
         share = MASS / (bins + 1)
-        beyond, mean_beyond = 0, float(self.max_delay)
+        beyond, mean_beyond = 0, float(self.max_delay)  # plays that passed bin b
         rows = []
         for b in range(bins - 1, -1, -1):
-            beyond += passed[b + 1]
+            beyond += self.events[b + 1] + cut[b + 1]
             low = edges[b - 1] if b else 0
             centre = (low + edges[b]) / 2
             ended = share + self.events[b]
-            weight = ended + share * (bins - b) + beyond
+            weight = ended + share * (bins - b) + beyond + cut[b] / 2
             hazard = ended / weight
             mean = (share * centre + self.sums[b]) / ended
             square = share * (centre * centre + (edges[b] - low) ** 2 / 12) + self.squares[b]
             spread = max(square / ended - mean * mean, 0.0) / (ended + 1.0)
             rows.append((hazard, weight, mean, spread, mean_beyond))
             mean_beyond = hazard * mean + (1.0 - hazard) * mean_beyond
-            beyond += self.events[b]
         rows.reverse()
         return rows
