@@ -94,5 +94,5 @@ lock: setup ## choose the newest versions that fit pyproject.toml and pin them
 	@echo "requirements.lock is new; 'make test' installs it."
 
 clean: ## remove the environment and all that the commands produced, except results/
-	rm -rf $(VENV) site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* htmlcov
+	rm -rf $(VENV) .venv-peers site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage .coverage.* htmlcov
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +

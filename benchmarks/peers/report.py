@@ -1,0 +1,78 @@
+"""Tables for the terminal and for the documentation."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass
+class Sheet:
+    """A table with a title."""
+
+    title: str
+    header: Sequence[str]
+    rows: list[Sequence[str]] = field(default_factory=list)
+
+    def show(self, console: Console) -> None:
+        """Print it."""
+        table = Table(title=self.title, title_justify="left", show_lines=False)
+        for place, name in enumerate(self.header):
+            table.add_column(
+                name,
+                justify="left" if place < 2 else "right",
+                overflow="fold",
+                no_wrap=len(self.header) > 6 and place == 1,
+            )
+        for row in self.rows:
+            table.add_row(*row)
+        console.print(table)
+
+    def markdown(self) -> str:
+        """The same for a page."""
+        lines = ["| " + " | ".join(self.header) + " |", "|" + " --- |" * len(self.header)]
+        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
+        return "\n".join(lines)
+
+
+@dataclass
+class Measured:
+    """One policy of one library: regret per world as a share of uniform play, and speed."""
+
+    library: str
+    policy: str
+    shares: dict[str, list[float]]
+    steps: int = 0
+    seconds: float = 0.0
+    trouble: str = ""
+
+    @property
+    def speed(self) -> float:
+        """Steps per second."""
+        return self.steps / self.seconds if self.seconds else 0.0
+
+
+def regret_sheet(measured: Sequence[Measured], worlds: Sequence[str]) -> Sheet:
+    """Regret and speed; the fastest peer is 1."""
+    peers = [one.speed for one in measured if one.library != "tarry"]
+    unit = max(peers, default=0.0) or 1.0
+    sheet = Sheet("Regret and speed", ["library", "policy", *worlds, "steps/s", "speed"])
+    for one in measured:
+        if one.trouble:
+            sheet.rows.append([one.library, f"{one.policy}: {one.trouble}", *[""] * len(worlds)])
+            continue
+        cells = [_mean(one.shares[world]) for world in worlds]
+        ratio = one.speed / unit
+        speed = f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
+        sheet.rows.append([one.library, one.policy, *cells, f"{one.speed:,.0f}", speed])
+    return sheet
+
+
+def _mean(values: Sequence[float]) -> str:
+    """Mean, and its standard error where there is one."""
+    mean = statistics.fmean(values)
+    if len(values) < 2:
+        return f"{mean:.2f}"
+    return f"{mean:.2f} ± {statistics.stdev(values) / len(values) ** 0.5:.2f}"
