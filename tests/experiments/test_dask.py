@@ -96,7 +96,7 @@ def workers_of(address: str) -> int:
 def test_missing_scheduler_is_one_sentence() -> None:
     """An address where nobody listens is refused, with the command that helps."""
     with (
-        pytest.raises(ExecutorError, match="no Dask scheduler at 'tcp://127.0.0.1:9'"),
+        pytest.raises(ExecutorError, match=r"no Dask scheduler at 'tcp://127\.0\.0\.1:9'"),
         connect("tcp://127.0.0.1:9", timeout=1),
     ):
         pass

@@ -1,5 +1,6 @@
 """Results on disk: equal when read back, resumed after an interruption, refused when damaged."""
 
+import contextlib
 import errno
 import json
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import tarry
 from tarry.errors import ResultsError
 from tarry.experiments import results
+from tarry.problems import files
 
 from .small import coins, compare_small
 
@@ -121,10 +123,10 @@ def test_cut_or_flipped_tables_are_refused(tmp_path: Path, share: float) -> None
     with pytest.raises(ResultsError, match="damaged"):
         tarry.load(tmp_path)
     path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
-    try:
-        assert tarry.load(tmp_path) == expected  # a byte that does not matter
-    except ResultsError as error:
-        assert "\n" not in str(error)
+    loaded = None
+    with contextlib.suppress(ResultsError):
+        loaded = tarry.load(tmp_path)
+    assert loaded in (None, expected)  # some bytes of a Parquet file do not matter
 
 
 def test_table_of_another_experiment_beside_the_description_is_refused(tmp_path: Path) -> None:
@@ -156,7 +158,7 @@ def test_damaged_and_foreign_parts_are_refused(tmp_path: Path) -> None:
 
 def test_full_disk_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the disk is full one sentence says so; with room again the comparison goes on."""
-    real = results.write_atomically
+    real = files.write_atomically
     room = 4
 
     def write(path: Path, content: bytes) -> None:

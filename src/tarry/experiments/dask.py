@@ -42,7 +42,7 @@ class DaskExecutor(Executor):
 
 
 @contextmanager
-def connect(address: str, timeout: float = 10.0) -> Iterator[DaskExecutor]:
+def connect(address: str, timeout: float = 5.0) -> Iterator[DaskExecutor]:
     """The executor of the Dask scheduler at `address`, such as "tcp://10.0.0.5:8786"."""
     try:
         from distributed import Client

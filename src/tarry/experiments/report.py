@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ def write_report(out: str | os.PathLike[str], told: Callable[[], None] = lambda:
     """
     drawing_module()  # without matplotlib there is no report, and it is better to say so first
     place = Path(out)
-    results = finished(place / DATA)
+    results, events = finished(place / DATA), read_events(place / DATA / EVENTS)
     if not results:
         raise ResultsError(
             f"There are no finished results in {str(place / DATA)!r}; run 'tarry reproduce' first."
@@ -47,7 +47,7 @@ def write_report(out: str | os.PathLike[str], told: Callable[[], None] = lambda:
     ]
     if grown:
         sections.append(scaling_section(place, grown, told))
-    sections += theory_sections(place, results)
+    sections += theory_sections(results, events)
     sections.append(settings_section(results))
     text = page.document("The paper, reproduced", summary(results), sections)
     write_file(place / REPORT, text.encode())
@@ -168,7 +168,9 @@ def draw(place: Path, picture: Any, told: Callable[[], None]) -> str:
     return page.figure(picture.name, drawing, picture.caption)
 
 
-def theory_sections(place: Path, results: Mapping[str, Result]) -> list[page.Section]:
+def theory_sections(
+    results: Mapping[str, Result], events: Sequence[EventRow]
+) -> list[page.Section]:
     """Upper bounds next to what was measured, and the good event."""
     parts: list[str] = []
     rows: list[BoundRow] = []
@@ -187,7 +189,6 @@ def theory_sections(place: Path, results: Mapping[str, Result]) -> list[page.Sec
             )
         )
         parts.append(page.table(*bounds_table(rows)))
-    events = read_events(place / DATA / EVENTS)
     if events:
         parts.append(
             page.paragraph(

@@ -176,10 +176,8 @@ def drawing() -> Any:
     """The module that draws, if matplotlib is there."""
     try:
         return importlib.import_module("tarry.experiments.figures")
-    except ImportError as error:
-        raise InputError(
-            "Figures need matplotlib; install it with: pip install 'tarry[plots]'."
-        ) from error
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of("A figure", "matplotlib", "plots") from error
 
 
 def same_bits(one: Any, other: Any) -> bool:
