@@ -1,0 +1,64 @@
+"""The documentation as a whole: reference, links, figures, and how wide its examples are."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import tarry
+from tarry import live, policies, problems, theory
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+NAMES = [str(page.relative_to(DOCS)) for page in PAGES]
+LINK = re.compile(r"\]\((?!https?://|mailto:|#)([^)#\s]+)")
+DRAWING = re.compile(r"^:::\{drawing\} (\S+)", re.MULTILINE)
+WIDEST = 96  # characters of an example that fit on the page of a laptop
+
+
+@pytest.mark.parametrize("name", tarry.__all__)
+def test_every_public_name_is_in_the_reference(name: str) -> None:
+    """Each name of `tarry` itself is documented by the page of the API."""
+    assert re.search(rf"tarry\.{name}\b", (DOCS / "api.md").read_text()) or name == "__version__"
+
+
+@pytest.mark.parametrize("module", [live, policies, problems, theory], ids=lambda m: m.__name__)
+def test_every_name_of_a_module_is_in_the_reference(module: object) -> None:
+    """Each name in __all__ of the large modules is documented, one by one or by its module."""
+    page = (DOCS / "api.md").read_text()
+    name = str(module.__name__)  # type: ignore[attr-defined]  # modules have one
+    if re.search(rf"automodule:: {name}\n(?!   :no-members:)", page):
+        return
+    public: list[str] = module.__all__  # type: ignore[attr-defined]  # as these do
+    assert [each for each in public if not re.search(rf"\b{each}\b", page)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_links_lead_to_files(page: Path) -> None:
+    """Every relative link and every drawing of a page names a file that exists."""
+    text = page.read_text()
+    targets = LINK.findall(text) + DRAWING.findall(text)
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_page_is_in_the_contents(page: Path) -> None:
+    """Each page can be reached from the index."""
+    name = page.relative_to(DOCS).with_suffix("").as_posix()
+    assert name == "index" or f"\n{name}\n" in (DOCS / "index.md").read_text()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_examples_are_not_too_wide(page: Path) -> None:
+    """No line of an example runs out of the page."""
+    lines = page.read_text().splitlines()
+    assert [line for line in lines if line.startswith((">>>", "...")) and len(line) > WIDEST] == []
+
+
+@pytest.mark.parametrize("figure", sorted(DOCS.rglob("*.svg")), ids=lambda figure: figure.name)
+def test_figures_are_small_and_made_by_something(figure: Path) -> None:
+    """Each figure is below 200 kB, and a script or a benchmark names it."""
+    assert figure.stat().st_size < 200_000
+    makers = [*DOCS.rglob("make_*.py"), *(ROOT / "benchmarks").rglob("*.py")]
+    assert any(figure.name in maker.read_text() for maker in makers)
