@@ -8,6 +8,7 @@
     ├── FileError (also an OSError)         a file that cannot be used
     │   ├── ProblemFileError                not a problem file of ours, or cut short
     │   └── ResultsError                    a results folder of another experiment, or damaged
+    ├── MissingExtraError (also an ImportError)   a package of an extra is not installed
     ├── ExecutorError                       workers that broke down, cannot be reached or differ
     └── LiveError                           a live agent was asked for something it cannot do
         ├── UnknownPlayError                no play has this id
@@ -63,6 +64,18 @@ class ProblemFileError(FileError):
 
 class ResultsError(FileError):
     """A results folder of another experiment, or a damaged file in it."""
+
+
+class MissingExtraError(TarryError, ImportError):
+    """A package is not installed that an extra of tarry would bring."""
+
+    @classmethod
+    def of(cls, purpose: str, package: str, extra: str) -> "MissingExtraError":
+        """Say what the `package` is needed for, and which `extra` installs it."""
+        return cls(
+            f"{purpose} needs {package}, which is not installed; "
+            f"install it with: pip install 'tarry[{extra}]'."
+        )
 
 
 class ExecutorError(TarryError):

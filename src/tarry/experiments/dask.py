@@ -12,7 +12,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from tarry.errors import ExecutorError
+from tarry.errors import ExecutorError, MissingExtraError
 
 T = TypeVar("T")
 RETRIES = 3  # after a worker was lost while it computed
@@ -46,10 +46,8 @@ def connect(address: str, timeout: float = 5.0) -> Iterator[DaskExecutor]:
     """The executor of the Dask scheduler at `address`, such as "tcp://10.0.0.5:8786"."""
     try:
         from distributed import Client
-    except ImportError as error:
-        raise ExecutorError(
-            "Dask is not installed; install it with: pip install 'tarry[dask]'."
-        ) from error
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of("A Dask cluster", "distributed", "dask") from error
     try:
         make: Any = Client  # it has no types
         client = make(address, timeout=timeout, set_as_default=False)

@@ -12,19 +12,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tarry.arrays import FloatArray
-from tarry.errors import InputError, ResultsError
+from tarry.errors import InputError, MissingExtraError, ResultsError
 from tarry.experiments.curves import Curve
 from tarry.experiments.palette import INK, LINE_STYLES, colours
 from tarry.experiments.scaling import Growth
 from tarry.problems.files import write_atomically
+
+try:
+    import matplotlib as mpl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of("A figure", "matplotlib", "plots") from error
 
 COLUMN = 3.9  # inches; drawn so that 3.4 inches, a column of a paper, is readable
 STYLE: Any = {

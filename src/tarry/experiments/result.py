@@ -173,11 +173,8 @@ class Result:
 
 
 def drawing() -> Any:
-    """The module that draws, if matplotlib is there."""
-    try:
-        return importlib.import_module("tarry.experiments.figures")
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.of("A figure", "matplotlib", "plots") from error
+    """The module that draws; a MissingExtraError if matplotlib is not there."""
+    return importlib.import_module("tarry.experiments.figures")
 
 
 def same_bits(one: Any, other: Any) -> bool:

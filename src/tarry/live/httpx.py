@@ -14,11 +14,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, Literal
 
-import httpx
-
-from tarry.errors import InputError
+from tarry.errors import InputError, MissingExtraError
 from tarry.live.agent import Agent
 from tarry.policies.check import check_choice
+
+try:
+    import httpx
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of("Choosing among HTTP routes", "httpx", "live") from error
 
 Until = Literal["headers", "body"]
 

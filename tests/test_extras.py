@@ -1,0 +1,53 @@
+"""What happens where an extra is not installed; `make check-package` tries it for real."""
+
+import importlib
+import sys
+
+import pytest
+
+import tarry
+from tarry.errors import MissingExtraError
+from tarry.experiments.dask import connect
+
+
+def without(patch: pytest.MonkeyPatch, package: str, *modules: str) -> None:
+    """Pretend that the package is not installed and that our modules were never imported."""
+    for module in modules:
+        parent, _, name = module.rpartition(".")
+        importlib.import_module(module)
+        patch.delitem(sys.modules, module)
+        patch.delattr(sys.modules[parent], name)
+    patch.setitem(sys.modules, package, None)
+
+
+def check_sentence(error: BaseException, extra: str) -> None:
+    """One sentence that names the command which installs the extra."""
+    assert str(error).endswith(f"install it with: pip install 'tarry[{extra}]'.")
+    assert "\n" not in str(error)
+
+
+def test_figures_name_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without matplotlib, a plot is refused with the extra that brings it."""
+    problem = tarry.problems.deterministic([1, 4], max_delay=4)
+    result = tarry.compare([tarry.SE()], problems=problem, payoff="cost", horizon=50, runs=2)
+    without(monkeypatch, "matplotlib", "tarry.experiments.figures")
+    with pytest.raises(MissingExtraError) as caught:
+        result.plot("never.svg")
+    check_sentence(caught.value, "plots")
+
+
+def test_dask_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Dask, a cluster is refused with the extra that brings it."""
+    without(monkeypatch, "distributed")
+    with pytest.raises(MissingExtraError) as caught, connect("tcp://127.0.0.1:1"):
+        pass
+    check_sentence(caught.value, "dask")
+
+
+def test_routes_name_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without httpx, the transports are refused with the extra that brings it."""
+    without(monkeypatch, "httpx", "tarry.live.httpx")
+    with pytest.raises(MissingExtraError) as caught:
+        importlib.import_module("tarry.live.httpx")
+    check_sentence(caught.value, "live")
+    assert isinstance(caught.value, ImportError)
