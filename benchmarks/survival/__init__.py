@@ -1,0 +1,1 @@
+"""Measurements behind SurvivalThompson, SurvivalUCB and the tight bounds."""

@@ -1,0 +1,110 @@
+"""How often each tight bound misses, at a level where misses can be counted."""
+
+import math
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from rich.progress import track
+
+import tarry
+from benchmarks.survival.runs import markdown
+from tarry.arrays import FloatArray, Ints
+from tarry.ledger import Ledger
+from tarry.policies import Setting
+from tarry.policies.tight_bounds import ledger_lower, ledger_upper, tight_missing_bound
+from tarry.policies.tight_evidence import TightEvidence, empty_tight_evidence
+from tarry.problems.problem import Problem
+
+MOST, STEPS, GRID = 60, 200, 8
+KINDS = ("increments, lower", "increments, upper", "means, lower", "means, upper", "missing plays")
+
+
+class AdaptiveRule(NamedTuple):
+    """Plays arm 0 while its answers are short and the other arm for a while after a long one."""
+
+    edges: Ints
+    evidence: TightEvidence
+    wait: Ints
+    bounds: FloatArray
+    levels: FloatArray  # of one bound, of an increment, of one of two means
+
+    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+        """The arm; in the last step also the bounds of arm 0."""
+        if step == STEPS:
+            self.evidence.grow_older(now)
+            plays = ledger.plays[0]
+            self.bounds[0] = self.evidence.increments_lower(0, plays, self.levels[1])
+            self.bounds[1] = self.evidence.increments_upper(0, self.levels[1])
+            self.bounds[2] = ledger_lower(ledger, 0, now, MOST, self.levels[2])
+            self.bounds[3] = ledger_upper(ledger, 0, MOST, self.levels[2])
+            self.bounds[4] = tight_missing_bound(ledger.missing(0), 1, MOST, self.levels[0])
+        arm = 1 if self.wait[0] > 0 else 0
+        self.wait[0] = max(self.wait[0] - 1, 0)
+        self.evidence.note_start(arm, now)
+        return arm
+
+    def returned(self, arm: int, delay: int, rng: np.random.Generator) -> None:
+        """An answer, which decides who is played next."""
+        self.evidence.add_answer(arm, delay)
+        if arm == 0 and delay > MOST // 3:
+            self.wait[0] = 3
+
+    def outlived(self, arm: int, edge: int) -> None:
+        """A play still out."""
+        self.evidence.add_full(arm, edge)
+
+
+class Adaptive:
+    """The policy; `rule` is the one started last."""
+
+    payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    needs_horizon: ClassVar[bool] = True
+
+    def __init__(self, miss: float) -> None:
+        self.level = -math.log(miss)
+        self.rule: AdaptiveRule | None = None
+
+    def start(self, setting: Setting) -> AdaptiveRule:
+        """Nothing known."""
+        evidence = empty_tight_evidence(2, MOST, STEPS, GRID)
+        grid = len(evidence.edges)
+        levels = [self.level, self.level + math.log(grid), self.level + math.log(2)]
+        self.rule = AdaptiveRule(
+            evidence.edges, evidence, np.zeros(1, np.int64), np.zeros(5), np.array(levels)
+        )
+        return self.rule
+
+
+def problems() -> dict[str, Problem]:
+    """Laws of arm 0; arm 1 is only there to make time pass."""
+    pmf, other = tarry.problems.from_pmf, ([1], [1.0])
+    return {
+        "0 or D, even chances": pmf([([0, MOST], [0.5, 0.5]), other], MOST),
+        "D once in ten": pmf([([0, MOST], [0.9, 0.1]), other], MOST),
+        "evenly spread": pmf([(np.arange(MOST + 1), np.full(MOST + 1, 1 / 61)), other], MOST),
+        "mostly short": pmf([([1, 4, MOST], [0.6, 0.35, 0.05]), other], MOST),
+        "always 20": pmf([([20], [1.0]), other], MOST),
+    }
+
+
+def coverage(runs: int, miss: float = 0.1) -> str:
+    """A table of how often each bound misses when it may in a fraction `miss` of the runs."""
+    policy = Adaptive(miss)
+    rows = []
+    for name, problem in problems().items():
+        missed = np.zeros(len(KINDS))
+        for seed in track(range(runs), f"coverage, {name}"):
+            tarry.play(policy, problem, payoff="cost", horizon=STEPS, seed=seed, record=1)
+            assert policy.rule is not None
+            bounds, mean = policy.rule.bounds, problem.means[0]
+            missed += [
+                bounds[0] > mean + 1e-12,
+                bounds[1] < mean - 1e-12,
+                bounds[2] > mean + 1e-12,
+                bounds[3] < mean - 1e-12,
+                bounds[4] > mean + 1e-12,
+            ]
+        assert missed.max() <= runs * miss + 4 * math.sqrt(runs * miss)
+        rows.append([name, *(f"{100 * m / runs:.2g} %" for m in missed)])
+    return markdown(["law", *KINDS], rows)
