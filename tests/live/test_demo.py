@@ -1,11 +1,13 @@
 """The demo: real servers, a live table, and latencies that keep what is promised."""
 
 import io
+from pathlib import Path
 
 import pytest
 import rich.console
 
 from tarry.errors import InputError
+from tarry.experiments.live_figure import plot_routes
 from tarry.live import demo
 from tarry.live.demo import demo_routes
 
@@ -23,8 +25,8 @@ def test_the_agent_is_near_the_best_server_and_far_below_round_robin() -> None:
     assert len(times) == len(means) == 851
 
 
-def test_a_change_is_shown_honestly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With change the best server turns slow half-way, and the words say what that means."""
+def test_a_change_is_shown_honestly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With change the best server turns slow half-way, and words and figure show it."""
     screen = io.StringIO()
     console = rich.console.Console(file=screen, width=120, force_terminal=True)
     monkeypatch.setattr("rich.get_console", lambda: console)
@@ -34,6 +36,8 @@ def test_a_change_is_shown_honestly(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "turned 5 times slower" in str(result)
     assert "assume a world that stays as it is" in str(result)
     assert result.round_robin.mean > 0.1
+    plot_routes(tmp_path / "routes.png", **result.for_figure())
+    assert (tmp_path / "routes.png").read_bytes().startswith(b"\x89PNG")
     shown = screen.getvalue()
     for word in ("round robin", "fra", "recent", "interval"):
         assert word in shown

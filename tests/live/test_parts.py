@@ -31,7 +31,7 @@ def test_a_curve_estimates_the_mean_of_known_delays() -> None:
 
 
 def test_intervals_cover_the_mean() -> None:
-    """With 300 plays, a third of them cut short, 95 % intervals hold the mean as often as they say."""
+    """A third of 300 plays cut short, 95 % intervals hold the mean as often as they say."""
     rng = np.random.default_rng(2)
     true_mean = 200_000 * (1 - np.exp(-5.0))
     held = 0

@@ -27,7 +27,7 @@ from tarry.live.journal import (
     Journal,
     damaged,
 )
-from tarry.live.plays import Counts, Entry, Play, Told
+from tarry.live.plays import Counts, Play, Told
 from tarry.live.replay import apply, replay
 from tarry.live.settings import (
     check_delay,
@@ -259,10 +259,12 @@ class Agent:
             self._check_open()
             now = self._ticker.now()
             entry = self._core.ask(now)
-            slot = -1 if entry is None else entry.arm.slot
-            seq = self._append(Event(ASK, now, slot))
+            seq = 0
+            if self._journal is not None:
+                slot = -1 if entry is None else entry.arm.slot
+                seq = self._append(Event(ASK, now, slot))
             if entry is not None:
-                return self._as_play(entry), seq
+                return Play(entry.id, entry.arm.name, self._ticker.utc(now)), seq
         raise LiveError(
             f"{policy_label(self.policy)} has stopped: its threshold is met by no arm; use BDSE "
             f"(cost) or BHSE (reward), which go on with another threshold."
@@ -312,9 +314,6 @@ class Agent:
     def _check_open(self) -> None:
         if self._closed:
             raise LiveError("The agent is closed; make a new one, with the same path to go on.")
-
-    def _as_play(self, entry: Entry) -> Play:
-        return Play(entry.id, entry.arm.name, self._ticker.utc(entry.start))
 
     def _new_core(self, settings: dict[str, Any]) -> Core:
         setting = Setting(

@@ -252,9 +252,10 @@ class Core:
         while self.completed <= end and entries[self.completed].start <= limit:
             self._complete(entries[self.completed])
             self.completed += 1
+        crossed = self.crossed
         for edge, age in enumerate(self.edges):
             limit = now - age
-            at = self.crossed[edge]
+            at = crossed[edge]
             while at <= end:
                 entry = entries[at]
                 if entry.start > limit:
@@ -264,7 +265,7 @@ class Core:
                     if desk is not None and at >= desk.ledger.phase[0]:
                         desk.outlived(entry.arm.index, edge)
                 at += 1
-            self.crossed[edge] = at
+            crossed[edge] = at
         while self.oldest < self.ended - self.remembered:
             del entries[self.oldest]
             self.oldest += 1

@@ -10,6 +10,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -100,6 +101,21 @@ class DemoResult:
         size = min(window, len(order))
         total = np.cumsum(np.concatenate([[0.0], np.asarray(stream.latency)[order]]))
         return np.asarray(stream.sent)[order][size - 1 :], (total[size:] - total[:-size]) / size
+
+    def for_figure(self) -> dict[str, Any]:
+        """What `tarry.experiments.live_figure.plot_routes` draws."""
+        order = np.argsort(self.agent.sent, kind="stable")
+        return {
+            "lines": {
+                "agent": self.rolling(self.agent),
+                "round robin": self.rolling(self.round_robin),
+            },
+            "best": (self.best, float(np.nanmin(self.server_means))),
+            "names": self.names,
+            "sent": np.asarray(self.agent.sent)[order],
+            "servers": np.asarray(self.agent.server)[order],
+            "change_at": self.change_at,
+        }
 
     def __str__(self) -> str:
         """What happened, in words."""

@@ -158,7 +158,7 @@ def _rank(core: Core, arm: Arm, best: Arm, estimates: dict[int, Estimate]) -> st
         return f"{'longest' if reward else 'shortest'} mean so far"
     answers = arm.returned + arm.closed
     if answers < FEW:
-        return f"tried now and then: only {answers} answers so far"
+        return f"tried now and then: only {answers} answer{'s' * (answers != 1)} so far"
     if (mine.high < theirs.low) if reward else (mine.low > theirs.high):
         return f"rarely: clearly {'shorter' if reward else 'longer'} than {best.name}"
     return f"tried now and then: may still be as good as {best.name}"

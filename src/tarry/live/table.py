@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+import rich.box
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -17,12 +18,13 @@ def explanation_table(explanation: Explanation) -> Table:
     c = explanation.counts
     table = Table(
         title=f"{explanation.policy}, {explanation.payoff}",
+        box=rich.box.SIMPLE_HEAD,
         caption=f"{c.asked} asked = {c.returned} returned + {c.pending} pending + {c.closed} "
         f"closed + {c.cancelled} cancelled",
     )
-    table.add_column("arm")
-    for head in ("plays", "pending", "oldest", "mean", "95 % interval", "recent share"):
-        table.add_column(head, justify="right")
+    table.add_column("arm", no_wrap=True)
+    for head in ("plays", "out", "oldest", "mean", "95 % interval", "recent"):
+        table.add_column(head, justify="right", no_wrap=True)
     table.add_column("why")
     for row in explanation.arms:
         table.add_row(
