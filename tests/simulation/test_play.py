@@ -113,13 +113,27 @@ def test_restarts_are_where_the_regret_curve_says() -> None:
 def test_run_in_pieces_is_the_run(mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loop is called piece by piece, and where it is cut leaves no trace."""
     whole = play(mode=mode)
-    monkeypatch.setitem(play_module.STEPS_PER_CALL, mode, 7)
+    monkeypatch.setattr(play_module, "FIRST_STEPS", 7)
+    monkeypatch.setattr(play_module, "PIECE_SECONDS", 0.0)
     told: list[tuple[int, int]] = []
     pieces = play(mode=mode, progress=lambda done, of: told.append((done, of)))
     assert np.array_equal(whole.arms, pieces.arms)
     assert np.array_equal(whole.regret, pieces.regret)
     assert np.array_equal(whole.restarts, pieces.restarts)
-    assert told == [(min(7 * k, T), T) for k in range(1, T // 7 + 2)]
+    assert told == [(done, T) for done in range(7, T + 1)]
+
+
+def test_largest_delay_may_be_a_million() -> None:
+    """Two-point laws with D = 10^6 are simulated like any others."""
+    problem = tarry.problems.bernoulli(arms=3, max_delay=10**6, seed=0)
+    run = tarry.play(tarry.OPSE(), problem, payoff="cost", horizon=10_000)
+    assert set(run.delays.tolist()) == {0, 10**6}
+
+
+def test_runs_are_compared_as_objects() -> None:
+    """A run equals itself alone, and can be a member of a set."""
+    one, other = play(record=1), play(record=1)
+    assert len({one, other, one}) == 2
 
 
 def test_rule_that_stops_ends_the_run() -> None:

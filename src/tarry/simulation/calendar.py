@@ -18,7 +18,7 @@ class Calendar(NamedTuple):
     delay_of: IntArray  # its delay, which only the calendar knows before it is due
     next_of: IntArray  # another play due at the same step, or -1
     due: IntArray  # at step modulo W: the latest play whose answer arrives then, or -1
-    edges: IntArray  # ages at which a rule wants to hear of plays still out, in 0..D
+    edges: IntArray  # ages at which a rule wants to hear of plays still out, in 1..D
     max_delay: int
 
     def add(self, step: int, arm: int, delay: int) -> None:

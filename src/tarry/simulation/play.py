@@ -1,5 +1,6 @@
 """`play`: one policy against one problem, from the first step to the horizon."""
 
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,14 +24,16 @@ from tarry.simulation.record import steps_to_record
 Mode = Literal["auto", "compiled", "interpreted"]
 Progress = Callable[[int, int], None]
 
-STEPS_PER_CALL = {"compiled": 2_000_000, "interpreted": 20_000}  # between two looks at Ctrl-C
+# The loop is called piece by piece, for Ctrl-C and `progress` are served in between. The first
+# piece has few steps, each later one as many as take about this long.
+FIRST_STEPS, PIECE_SECONDS = 1000, 0.2
 
 
 class InterpretedWarning(UserWarning):
     """A policy runs interpreted, which is a hundred times slower; the message says why."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """What happened in one run; the arrays have one entry per recorded step."""
 
@@ -116,7 +119,7 @@ def play(
         np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(1,)))),
     )
     run_steps, chosen_mode, why = _loop_for(policy, arguments, mode)
-    tape = _run(run_steps, arguments, horizon, STEPS_PER_CALL[chosen_mode], progress)
+    tape = _run(run_steps, arguments, horizon, progress)
     stopped = int(tape.marks[STOPPED])
     if tape.marks[MISUSED]:
         raise PolicyError(
@@ -157,16 +160,19 @@ def _run(
     run_steps: Callable[..., None],
     arguments: tuple[Any, ...],
     horizon: int,
-    per_call: int,
     progress: Progress | None,
 ) -> Tape:
     """Call the loop until the horizon, in pieces short enough to be interrupted in between."""
     *front, tape, rng = arguments
+    steps = FIRST_STEPS
     while tape.marks[STEP] <= horizon and not tape.marks[STOPPED]:
         if tape.marks[RESTARTS] + SPARE_RESTARTS > len(tape.restarts):
             tape = tape._replace(restarts=np.resize(tape.restarts, 2 * len(tape.restarts)))
-        last = min(horizon, int(tape.marks[STEP]) + per_call - 1)
+        last = min(horizon, int(tape.marks[STEP]) + steps - 1)
+        begin = time.perf_counter()
         run_steps(*front, tape, rng, last)
+        taken = max(time.perf_counter() - begin, 1e-6)
+        steps = max(1, int(steps * min(8.0, PIECE_SECONDS / taken)))
         if progress is not None:
             progress(int(tape.marks[STEP]) - 1, horizon)
     return tape
