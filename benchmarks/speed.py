@@ -18,6 +18,7 @@ RECORDED = 1000
 LIMIT = "limit loop"
 
 ELIMINATION = "elimination"
+TIGHT = "tight elimination"
 INDEX = "index"
 SAMPLING = "a draw per arm"
 SURVIVAL = "survival draws"
@@ -31,6 +32,8 @@ POLICIES: list[tuple[Any, str]] = [
     (tarry.BDSE(keep_history=True), ELIMINATION),
     (tarry.BHSE(), ELIMINATION),
     (tarry.BHSE(keep_history=True), ELIMINATION),
+    (tarry.BDSE(bounds="tight"), TIGHT),
+    (tarry.BHSE(bounds="tight"), TIGHT),
     (tarry.CensoredUCB(), INDEX),
     (tarry.DelayedUCB(), INDEX),
     (tarry.SurvivalUCB(), INDEX),

@@ -31,8 +31,10 @@ def other_values(hint: Any, default: Any) -> list[Any]:
         return [word for word in typing.get_args(hint) if word != default]
     if hint is bool:
         return [not default]
-    if default is dataclasses.MISSING and hint in (int, float):
-        return [hint(1), hint(2)] if hint is int else [0.1, 0.6]
+    if hint in (int, float) and default is dataclasses.MISSING:
+        return [1, 2] if hint is int else [0.1, 0.6]
+    if hint in (int, float):
+        return [default + 1 if hint is int else default / 2]
     return []
 
 
