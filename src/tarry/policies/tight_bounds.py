@@ -48,11 +48,13 @@ def kl_upper(mean: float, radius: float) -> float:
 
 
 def uniform_level(horizon: int, miss: float) -> float:
-    """The smallest l with e ceil(l log T) exp(-l) <= miss, up to 1e-3; T = `horizon`."""
-    slices = math.log(max(horizon, 3))
+    """The smallest l >= 1 with e ceil(l log T) exp(-l) <= miss; T = `horizon`."""
+    growth = math.log(max(horizon, 3))
+    slices = 0
     level = 1.0
-    while math.e * math.ceil(level * slices) * math.exp(-level) > miss:
-        level += 1e-3
+    while slices != math.ceil(level * growth):
+        slices = math.ceil(level * growth)
+        level = max(1.0 + math.log(slices / miss), 1.0)
     return level
 
 
