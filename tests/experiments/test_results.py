@@ -94,6 +94,16 @@ def test_folder_of_another_experiment_is_refused(tmp_path: Path, change: dict[st
         compare_small(**change).save(tmp_path)
 
 
+def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
+    """The same experiment played by other code is not taken for this one."""
+    compare_small(folder=tmp_path)
+    told = json.loads((tmp_path / "experiment.json").read_text())
+    told["versions"]["code"] = "older"
+    (tmp_path / "experiment.json").write_text(json.dumps(told))
+    with pytest.raises(ResultsError, match="this experiment by another version of tarry"):
+        compare_small(folder=tmp_path)
+
+
 def test_folder_without_results_is_refused(tmp_path: Path) -> None:
     """Loading from an empty or missing folder says what is missing."""
     for folder in (tmp_path, tmp_path / "nowhere"):

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tarry.errors import InputError, UnknownNameError
+from tarry.errors import InputError, ResultsError, UnknownNameError
 
 TABLE_KEYS = ("payoff", "horizon", "runs", "seed")
 
@@ -26,10 +26,14 @@ def reproduce(options: Namespace) -> None:
     parts: Sequence[str] = PARTS if options.part == "all" else (options.part,)
     if options.fresh:
         shutil.rmtree(out / DATA, ignore_errors=True)
-    with executor_of(options) as executor:
-        report_path = run(
-            out, parts=parts, quick=options.quick, workers=options.workers, executor=executor
-        )
+    try:
+        with executor_of(options) as executor:
+            report_path = run(
+                out, parts=parts, quick=options.quick, workers=options.workers, executor=executor
+            )
+    except ResultsError as error:
+        hint = "; --fresh forgets earlier results" if "holds" in str(error) else ""
+        raise ResultsError(f"{str(error).rstrip('.')}{hint}.") from error
     say(f"The report is {report_path}; figures are in {report_path.parent / 'figures'}.")
 
 

@@ -22,8 +22,8 @@ USUAL: dict[str, Any] = {"horizon": 150_000, "runs": 10, "seed": 0, "record": 20
 def parse_policy(text: str) -> Policy:
     """The policy that is written like a call: "BDSE" or "BDSE(keep_history=True)".
 
-    >>> parse_policy("bdse(keep_history=True)")
-    BDSE(keep_history=True)
+    >>> parse_policy("opse(log_term='KT')")
+    OPSE(log_term='KT')
     """
     name, settings = parse_call(text, "policy")
     return built(policies.by_name(name), settings, f"The policy {text!r}")

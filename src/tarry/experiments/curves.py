@@ -28,9 +28,10 @@ class Curve(NamedTuple):
 def curve_of(steps: Steps, regret: FloatArray) -> Curve:
     """Sum up runs given as an array (runs, steps); NaN marks where a run had ended."""
     count = np.sum(~np.isnan(regret), axis=0)
-    filled = np.where(np.isnan(regret), 0.0, regret)
+    least = np.fmin.reduce(regret, axis=0)  # equal runs then have a deviation of exactly 0
+    above = np.where(np.isnan(regret), 0.0, regret - least)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = filled.sum(axis=0) / np.where(count, count, np.nan)
+        mean = least + above.sum(axis=0) / np.where(count, count, np.nan)
         squares = np.where(np.isnan(regret), 0.0, regret - mean) ** 2
         std = np.sqrt(squares.sum(axis=0) / np.where(count > 1, count - 1, np.nan))
         half = student(count - 1) * std / np.sqrt(count)

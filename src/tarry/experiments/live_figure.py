@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
-from tarry.experiments.figures import (
+from tarry.experiments.figures import (  # type: ignore[attr-defined]  # matplotlib's only door
     COLUMN,
-    Figure,  # type: ignore[attr-defined]  # matplotlib comes in by that module only
+    Figure,
     save_figure,
     styled,
 )

@@ -258,9 +258,10 @@ def write_description(folder: Path, description: Mapping[str, Any]) -> None:
     """Make the folder that of this experiment; refuse if it is that of another."""
     there = read_description(folder)
     if there is not None and key_of(there) != key_of(description):
+        alike = key_of({**there, "versions": description["versions"]}) == key_of(description)
+        what = "this experiment by another version of tarry" if alike else "another experiment"
         raise ResultsError(
-            f"The folder {str(folder)!r} holds another experiment; "
-            f"choose another folder, or remove this one."
+            f"The folder {str(folder)!r} holds {what}; choose another folder, or remove this one."
         )
     if there is None:
         text = json.dumps(description, indent=1)
