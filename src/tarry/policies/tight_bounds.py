@@ -7,8 +7,9 @@ with the same probability, but do not waste it. With kl(p, q) the relative entro
         <= e ceil(l log T) exp(-l)
 
 likewise for mean > mu, for payoffs anywhere in [0, 1] (Garivier and Cappe 2011, theorem 10: the
-union over n is taken over log T slices, not T times). It is enough that each play was decided
-before its own delay was drawn. `uniform_level` solves the right-hand side for l.
+union over n is taken over l log T slices, not T times; they state it for a random number of plays
+at a fixed time, and playing until the first miss turns that into all n). It is enough that each
+play was decided before its own delay was drawn. `uniform_level` solves the right-hand side for l.
 """
 
 import math
