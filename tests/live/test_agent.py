@@ -78,7 +78,7 @@ def test_an_answer_counts_once() -> None:
     with pytest.raises(ConflictError, match=r"0\.5 s before and now with 0\.7 s"):
         agent.tell(play.id, delay=0.7)
     nonsense: Any
-    for nonsense in (0, 2, "1", None, 1.5, False):
+    for nonsense in (0, 2, "1", None, 1.5, False, []):
         with pytest.raises(UnknownPlayError, match="no play with id"):
             agent.tell(nonsense)
     assert agent.counts.returned == 1

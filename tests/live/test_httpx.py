@@ -4,7 +4,7 @@ import asyncio
 import http.server
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import httpx
@@ -170,3 +170,62 @@ def test_an_agent_of_ones_own(routes: dict[str, str]) -> None:
         Transport(routes, agent=agent)
     with pytest.raises(InputError, match="until"):
         Transport(routes, max_delay=1.0, until="soon")
+
+
+class _Broken(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """A body that breaks off."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield b"begin"
+        raise httpx.ReadError("cut")
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield b"begin"
+        raise httpx.ReadError("cut")
+
+
+class _Sender(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Sends nothing: raises `error`, or answers with a body that breaks off."""
+
+    def __init__(self, error: BaseException | None = None) -> None:
+        self.error = error
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if self.error is not None:
+            raise self.error
+        return httpx.Response(200, stream=_Broken())
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return self.handle_request(request)
+
+
+def test_a_body_that_breaks_off_is_a_failure() -> None:
+    """With until="body", an error while reading is booked as the worst cost."""
+    one = {"a": "http://a.example.org"}
+    transport = Transport(one, max_delay=1.0, until="body", transport=_Sender())
+    with httpx.Client(transport=transport) as client:
+        with pytest.raises(httpx.ReadError):
+            client.get("http://routed/")
+        assert transport.agent.counts.failed == 1
+
+    async def main() -> int:
+        transport = AsyncTransport(one, max_delay=1.0, until="body", transport=_Sender())
+        async with httpx.AsyncClient(transport=transport) as client:
+            with pytest.raises(httpx.ReadError):
+                await client.get("http://routed/")
+            async with client.stream("GET", "http://routed/"):
+                pass
+            assert transport.agent.counts.cancelled == 1
+            return transport.agent.counts.failed
+
+    assert asyncio.run(main()) == 1
+
+
+def test_ctrl_c_says_nothing_about_a_route() -> None:
+    """A request given up from outside is cancelled, not failed."""
+    transport = Transport(
+        {"a": "http://a.example.org"}, max_delay=1.0, transport=_Sender(KeyboardInterrupt())
+    )
+    with pytest.raises(KeyboardInterrupt):
+        transport.handle_request(httpx.Request("GET", "http://routed/"))
+    assert transport.agent.counts.cancelled == 1

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -399,4 +400,124 @@ def test_threads_and_tasks_share_commits(tmp_path: Path, durability: str) -> Non
     before = crash(agent)
     agent = Agent(tarry.DelayedUCB(), payoff="cost", max_delay=5.0, path=path)
     assert state.dump(agent._core) == before
+    agent.close()
+
+
+def test_a_forked_process_is_refused(tmp_path: Path) -> None:
+    """An agent opened before a fork must not write from the child; the parent goes on."""
+    code = """
+import os, sys, tarry
+agent = tarry.Agent(arms=["a", "b"], payoff="cost", max_delay=2.0, path=sys.argv[1])
+agent.ask()
+if os.fork() == 0:
+    try:
+        agent.ask()
+    except tarry.errors.JournalError as error:
+        print(error, flush=True)
+    del agent
+    os._exit(0)
+os.wait()
+agent.ask()
+print(agent.counts.asked)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "a.db")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    first, second = done.stdout.splitlines()
+    assert "opened before this process was forked" in first
+    assert second == "2"
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    """Ids and delays from arrays are as good as plain ones, in the journal too."""
+    clock = ManualClock()
+    agent = opened(tmp_path / "a.db", clock)
+    agent.ask()
+    assert agent.tell(np.int64(1), np.float64(0.25)) is Told.RETURNED  # type: ignore[arg-type]  # on purpose
+    before = crash(agent)
+    agent = opened(tmp_path / "a.db", clock)
+    assert state.dump(agent._core) == before
+    agent.close()
+
+
+def test_answers_of_arms_removed_before_a_snapshot(tmp_path: Path) -> None:
+    """A play of an arm that is gone can still be told after a clean restart; a new one is fresh."""
+    clock = ManualClock()
+    agent = opened(tmp_path / "a.db", clock, arms=["a", "b"])
+    plays = [agent.ask() for _ in range(6)]
+    gone = plays[0].arm
+    agent.remove_arm(gone)
+    agent.add_arm(gone)
+    agent.close()
+    agent = opened(tmp_path / "a.db", clock, arms=["a", "b"])
+    assert agent.tell(plays[0].id, 0.5) is Told.RETURNED
+    assert agent.explain()[gone].plays == 0
+    assert agent.counts.returned == 1
+    agent.close()
+
+
+class _TurnRule(NamedTuple):
+    turn: Any
+    weight: Any
+    word: str
+
+    def select(self, ledger: Any, step: int, now: int, rng: np.random.Generator) -> int:
+        self.turn[0] = (self.turn[0] + 1) % len(ledger.plays)
+        return int(self.turn[0])
+
+
+class _Turn:
+    """Takes turns; its rule keeps arrays of NumPy and a NumPy number."""
+
+    size = 2
+
+    def start(self, setting: Setting) -> _TurnRule:
+        return _TurnRule(np.zeros(self.size, np.int64), np.float64(0.5), "turn")
+
+
+def test_rules_with_arrays_of_numpy_are_kept_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user's rule continues bit for bit; one of another shape is refused."""
+    clock = ManualClock()
+    agent = opened(tmp_path / "a.db", clock, policy=_Turn())
+    go_on(agent, clock, 5)
+    agent.close()
+    agent = opened(tmp_path / "a.db", clock, policy=_Turn())
+    assert agent.ask().arm == "fra"
+    agent.close()
+    monkeypatch.setattr(_Turn, "size", 3)
+    with pytest.raises(JournalError, match="2 numbers in the place of 3"):
+        opened(tmp_path / "a.db", clock, policy=_Turn())
+
+
+def test_a_task_cancelled_while_the_disk_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If nobody waits for the choice any longer, its play is cancelled."""
+    agent = opened(tmp_path / "a.db", ManualClock())
+    flush = journal.Journal.flush
+
+    def slow(self: journal.Journal, seq: int) -> None:
+        time.sleep(0.05)
+        flush(self, seq)
+
+    monkeypatch.setattr(journal.Journal, "flush", slow)
+
+    async def request() -> None:
+        async with agent.play():
+            pass
+
+    async def main() -> None:
+        task = asyncio.create_task(request())
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert agent.counts.cancelled == 1
     agent.close()

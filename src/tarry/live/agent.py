@@ -7,11 +7,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from tarry.checks import check_whole
+from tarry.checks import as_whole, check_whole
 from tarry.errors import InputError, JournalError, LiveError
 from tarry.live import state
 from tarry.live.clock import Clock, Ticker, as_clock, to_seconds
-from tarry.live.core import REMEMBERED, Core
+from tarry.live.core import REMEMBERED, unknown_play
 from tarry.live.explain import Explanation, explanation
 from tarry.live.journal import (
     ADD,
@@ -25,10 +25,9 @@ from tarry.live.journal import (
     Durability,
     Event,
     Journal,
-    damaged,
 )
 from tarry.live.plays import Counts, Play, Told
-from tarry.live.replay import apply, replay
+from tarry.live.replay import apply, new_core, restored
 from tarry.live.settings import (
     check_delay,
     check_horizon,
@@ -39,7 +38,7 @@ from tarry.live.settings import (
 )
 from tarry.live.timed import TimedPlay
 from tarry.policies.check import check_choice, policy_label
-from tarry.policies.protocol import Policy, Setting
+from tarry.policies.protocol import Policy
 
 
 class Agent:
@@ -120,14 +119,13 @@ class Agent:
 
         if self.path is None:
             settings = fresh()
-            self._core = self._new_core(settings)
+            self._core = new_core(self.policy, settings)
         else:
             self._journal = Journal(self.path, fresh, durability)
             settings = self._journal.settings
             try:
                 check_same(self.path, settings, given, seed)
-                self._core = self._new_core(settings)
-                self._restore(self._journal)
+                self._core = restored(self.policy, self._journal)
                 self._check_arms(names)
             except BaseException:
                 self._journal.close()
@@ -149,13 +147,13 @@ class Agent:
         refused. A tell after the play was closed at D or cancelled is stored and counted as
         `Told.LATE` and does not move the statistics. A delay above D counts as D.
         """
-        told, seq = self._tell(id, check_delay(delay))
+        told, seq = self._tell(self._number(id), check_delay(delay))
         self._flush(seq)
         return told
 
     def fail(self, id: int) -> Told:  # noqa: A002
         """The play ended in failure: booked with the worst payoff, D as a cost, 0 as a reward."""
-        told, seq = self._end(FAIL, id)
+        told, seq = self._end(FAIL, self._number(id))
         self._flush(seq)
         return told if isinstance(told, Told) else Told.REPEATED
 
@@ -165,7 +163,7 @@ class Agent:
         It counts as what it is: a play that takes longer than its age. See the documentation of
         live use for what each kind of policy makes of that.
         """
-        was_out, seq = self._end(CANCEL, id)
+        was_out, seq = self._end(CANCEL, self._number(id))
         self._flush(seq)
         return bool(was_out)
 
@@ -253,6 +251,13 @@ class Agent:
             f"{where}: {self.counts.asked} plays>"
         )
 
+    def _number(self, number: Any) -> int:
+        """An id as a plain number, which a journal can keep."""
+        whole = as_whole(number)
+        if whole is None:
+            raise unknown_play(number, self._core.asked)
+        return whole
+
     def _ask(self) -> tuple[Play, int]:
         """A play, and the number of its event in the journal, 0 without one."""
         with self._lock:
@@ -277,7 +282,7 @@ class Agent:
             told = self._core.tell(number, delay, now)
             if told in (Told.RETURNED, Told.LATE):
                 return told, self._append(Event(TELL, now, number, delay))
-            return told, 0
+            return told, self._known()  # the first answer may still be on its way to the disk
 
     def _end(self, kind: int, number: int) -> tuple[Told | bool, int]:
         with self._lock:
@@ -287,7 +292,7 @@ class Agent:
             outcome = apply(self._core, Event(kind, now, number))
             if still_out or outcome is Told.LATE:
                 return outcome, self._append(Event(kind, now, number))
-            return outcome, 0
+            return outcome, self._known()
 
     def _change(self, kind: int, name: str) -> None:
         with self._lock:
@@ -307,6 +312,10 @@ class Agent:
             self._journal.take_snapshot(state.dump(self._core))
         return seq
 
+    def _known(self) -> int:
+        """The number of the latest event, 0 without a journal."""
+        return 0 if self._journal is None else self._journal.appended
+
     def _flush(self, seq: int) -> None:
         if seq and self._journal is not None:
             self._journal.flush(seq)
@@ -314,46 +323,6 @@ class Agent:
     def _check_open(self) -> None:
         if self._closed:
             raise LiveError("The agent is closed; make a new one, with the same path to go on.")
-
-    def _new_core(self, settings: dict[str, Any]) -> Core:
-        setting = Setting(
-            arms=len(settings["arms"]),
-            max_delay=settings["max_delay"],
-            horizon=settings["horizon"],
-            reward=settings["payoff"] == "reward",
-        )
-        core = Core(
-            self.policy,
-            settings["arms"],
-            setting,
-            settings["seed"],
-            peak=settings["spacing"] == "peak",
-            remembered=settings["remembered"],
-        )
-        if self.path is not None:
-            try:
-                state.plain(core.open.rule)
-            except TypeError as error:
-                raise JournalError(
-                    f"The rule of {policy_label(self.policy)} holds {error}, which a journal "
-                    f"cannot keep; use numbers, arrays and NamedTuples of them, or no path."
-                ) from error
-        return core
-
-    def _restore(self, journal: Journal) -> None:
-        """Bring the core to where the journal ends."""
-        try:
-            if journal.snapshot is not None:
-                state.load(self._core, journal.snapshot.body)
-            for event in journal.events:
-                replay(self._core, event)
-        except (ValueError, KeyError, TypeError, LiveError) as error:
-            why = str(error).rstrip(".")
-            raise damaged(
-                journal.path, f"it does not fit this version of the policy ({why})"
-            ) from error
-        journal.events.clear()
-        journal.snapshot = None
 
     def _check_arms(self, names: list[str] | None) -> None:
         here = list(self._core.arms)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from tarry.checks import as_whole
 from tarry.errors import ConflictError, InputError, LiveError, PolicyError, UnknownPlayError
 from tarry.live.desk import Desk, Maker, is_tuple
 from tarry.live.plays import Arm, Counts, Entry, Status, Told
@@ -181,11 +180,8 @@ class Core:
     def find(self, number: int) -> Entry | None:
         """The play with this id, None if it is forgotten."""
         entry = self.entries.get(number)
-        if entry is None and (as_whole(number) is None or not 1 <= number <= self.asked):
-            raise UnknownPlayError(
-                f"There is no play with id {number!r}; this agent made "
-                + (f"the plays 1 to {self.asked}." if self.asked else "no plays yet.")
-            )
+        if entry is None and not 1 <= number <= self.asked:
+            raise unknown_play(number, self.asked)
         return entry
 
     def ages(self, arm: Arm, now: int) -> list[int]:
@@ -315,6 +311,12 @@ class Core:
                 desk.outlived(entry.arm.index, edge)
             elif age > delay and told and desk.withdrawn is not None:
                 desk.withdrawn(entry.arm.index, edge)
+
+
+def unknown_play(number: object, asked: int) -> UnknownPlayError:
+    """What to say of an id that was never given out."""
+    made = f"the plays 1 to {asked}" if asked else "no plays yet"
+    return UnknownPlayError(f"There is no play with id {number!r}; this agent made {made}.")
 
 
 def _same(entry: Entry, known: int, delay: int | None, max_delay: int) -> None:

@@ -72,13 +72,13 @@ class DemoResult:
         server = np.concatenate([self.agent.server, self.round_robin.server])
         latency = np.concatenate([self.agent.latency, self.round_robin.latency])
         half = sent >= (self.duration / 2 if self.change_at is None else self.change_at)
-        means = np.full((2, len(self.names)), np.nan)
+        means = np.full(len(self.names), np.nan)
         for k in range(len(self.names)):
-            for h in range(2):
-                chosen = latency[(server == k) & (half == bool(h))]
-                if chosen.size:
-                    means[h, k] = chosen.mean()
-        return means.mean(axis=0)
+            halves = [latency[(server == k) & (half == side)] for side in (False, True)]
+            found = [times.mean() for times in halves if times.size]
+            if found:
+                means[k] = np.mean(found)
+        return means
 
     @property
     def best(self) -> str:
@@ -237,6 +237,19 @@ class _Demo:
     async def _send_all(self, client: Client, draw: Callable[[], None]) -> None:
         """Send at random times, and wait for the answers."""
         tasks: set[asyncio.Task[None]] = set()
+        try:
+            await self._send(client, draw, tasks)
+            if tasks:
+                await asyncio.wait(tasks, timeout=10 * MAX_DELAY)
+            draw()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _send(
+        self, client: Client, draw: Callable[[], None], tasks: set[asyncio.Task[None]]
+    ) -> None:
         due, drawn = self.begin, self.begin
         for number, gap in enumerate(self.gaps):
             due += gap
@@ -246,15 +259,13 @@ class _Demo:
             if self.change and number == self.requests // 2:
                 self.slow[BEST] = SLOWER
                 self.change_at = time.monotonic() - self.begin
-            tasks.add(asyncio.create_task(self._by_agent(client)))
-            tasks.add(asyncio.create_task(self._in_turn(client, number % len(self.names))))
-            tasks = {task for task in tasks if not task.done()}
+            for work in (self._by_agent(client), self._in_turn(client, number % len(self.names))):
+                task = asyncio.create_task(work)
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
             if time.monotonic() - drawn > REFRESH:
                 drawn = time.monotonic()
                 draw()
-        if tasks:
-            await asyncio.wait(tasks, timeout=10 * MAX_DELAY)
-        draw()
 
     async def _by_agent(self, client: Client) -> None:
         begin = time.monotonic()

@@ -9,8 +9,10 @@ all of them have appended.
 """
 
 import json
+import os
 import sqlite3
 import threading
+import weakref
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -67,7 +69,9 @@ class Journal:
         self._turn = threading.Condition()
         self._busy = False
         self._broken = ""
+        self._process = os.getpid()
         self._db = connect(self.path)
+        weakref.finalize(self, _let_go, self._db, self._process)
         try:
             with _explained(self.path):
                 self._open(fresh, durability)
@@ -101,6 +105,11 @@ class Journal:
 
     def append(self, event: Event) -> int:
         """Queue an event and return its number, to be given to `flush`."""
+        if os.getpid() != self._process:
+            raise JournalError(
+                f"The journal {self.path} was opened before this process was forked; open an agent "
+                f"in each process, with a path of its own."
+            )
         with self._turn:
             self.appended += 1
             self._batch.append((self.appended, event))
@@ -271,6 +280,12 @@ def read_events(db: sqlite3.Connection, after: int) -> tuple[list[Event], str]:
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         return events, f"event {expected + 1} is unreadable ({error})"
     return events, ""
+
+
+def _let_go(db: sqlite3.Connection, process: int) -> None:
+    """Close the file of a journal that nobody closed, but never that of another process."""
+    if os.getpid() == process:
+        db.close()
 
 
 class _explained:  # noqa: N801  # reads as a word after `with`

@@ -78,6 +78,8 @@ class Client:
         """Close all connections."""
         for writer in self._all:
             writer.close()
+        closing = (writer.wait_closed() for writer in self._all)
+        await asyncio.gather(*closing, return_exceptions=True)
 
     async def get(self, server: Server) -> bytes:
         """The body of the answer of `server`."""
