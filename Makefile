@@ -15,10 +15,10 @@ ARGS ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup lint format test check coverage package reproduce bench bench-peers docs docs-serve lock clean
+.PHONY: help setup lint format test check coverage package check-package reproduce bench bench-peers docs docs-serve lock clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 	@echo "Variables: WORKERS=$(WORKERS) test processes, PORT=$(PORT) of docs-serve, ARGS for test, reproduce and bench."
 
 setup: $(STAMP) ## create .venv from requirements.lock and install tarry into it
@@ -56,7 +56,7 @@ format: setup ## let ruff format and fix what it can
 test: setup lint ## quick checks, then all tests
 	$(BIN)/pytest -n $(WORKERS) $(ARGS)
 
-check: setup lint coverage docs package ## everything: lint, tests with coverage, documentation, packages
+check: setup lint coverage docs check-package ## everything: lint, tests with coverage, documentation, packages
 
 # A line counts when it ran interpreted, so each rule needs a test that runs it so; the code that
 # prepares compilation runs only while the cache is cold.
@@ -64,12 +64,12 @@ coverage: setup ## all tests, with the lines and branches that none of them reac
 	@cache=$$(mktemp -d); trap 'rm -rf "$$cache"' EXIT; \
 	NUMBA_CACHE_DIR="$$cache" $(BIN)/pytest -n $(WORKERS) --cov --cov-report=term $(ARGS)
 
-package: setup ## build wheel and source distribution, and try the wheel outside the project
+package: setup ## build wheel and source distribution
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
-	@trial=$$(mktemp -d); trap 'rm -rf "$$trial"' EXIT; \
-	$(BIN)/python -m pip install --quiet --no-deps --target "$$trial" dist/*.whl; \
-	cd "$$trial" && PYTHONPATH="$$trial" $(CURDIR)/$(BIN)/python -m tarry --version
+
+check-package: package ## try both, and each extra alone, in empty environments without the sources
+	$(BIN)/python tests/packaging/check.py dist
 
 reproduce: setup ## run the experiments of the paper and draw their figures
 	$(BIN)/tarry reproduce $(ARGS)

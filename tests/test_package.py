@@ -2,8 +2,10 @@
 
 import importlib.metadata
 import importlib.resources
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import tarry
 
@@ -32,3 +34,17 @@ def test_package_runs_as_a_command() -> None:
     command = [sys.executable, "-m", "tarry", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == f"tarry {tarry.__version__}"
+
+
+def test_version_stands_in_one_place() -> None:
+    """No file of the project states the version but the one that the build reads it from."""
+    root = Path(__file__).parents[1]
+    stated = re.compile(rf"^\s*(__version__|version)\s*[:=]\s*[\"']?{re.escape(tarry.__version__)}")
+    patterns = ("*.toml", "*.md", "*.cff", "docs/**/*.md", "docs/**/*.py", "src/**/*.py")
+    places = [
+        path.relative_to(root).as_posix()
+        for pattern in patterns
+        for path in root.glob(pattern)
+        if any(stated.match(line) for line in path.read_text().splitlines())
+    ]
+    assert places == ["src/tarry/_version.py"]
