@@ -17,8 +17,8 @@ TARGET_HEAD = ["target", "measured", "wanted", ""]
 SIZE = f"T = {HORIZON:_}, K = {ARMS}, D = {MAX_DELAY:_}".replace("_", " ")
 INTRODUCTION = (
     "Written by `make bench ARGS=--write`; do not edit. Everything on this page was measured in "
-    "one run, side by side, as the least of several rounds. The ratios carry over to other "
-    "machines; times do not."
+    "one run, side by side, as the least processor time of several rounds. The ratios carry over "
+    "to other machines; times do not."
 )
 COMPARISON = (
     "The *limit loop* draws the delay of an arm in each step and adds its gap, compiled in the "
@@ -82,7 +82,8 @@ def start_line(starts: Starts) -> str:
     """How soon a process simulates."""
     return (
         f"A first-ever process simulates after {starts.cold:.1f} s, later ones after "
-        f"{starts.warm:.2f} s; `import tarry` takes {starts.imported:.3f} s."
+        f"{starts.warm:.2f} s ({starts.warm_work:.2f} s of processor time); `import tarry` takes "
+        f"{starts.imported:.3f} s."
     )
 
 

@@ -46,7 +46,7 @@ def made_up() -> tuple[list[speed.Speeds], starts.Starts, starts.Long]:
     ]
     rows.append(speed.Row("SE", speed.ELIMINATION, 40.0, 3.0, 120.0, 20.0))
     speeds = speed.Speeds("made up", 16.0, rows, {"SE": (2e5, 1e6)})
-    return [speeds], starts.Starts(3.0, 0.6, 0.01), starts.Long(200.0, 201.0, 201.0, 45.0)
+    return [speeds], starts.Starts(3.0, 0.6, 0.5, 0.01), starts.Long(200.0, 201.0, 201.0, 45.0)
 
 
 def test_page_has_every_number_and_every_target() -> None:
@@ -57,7 +57,7 @@ def test_page_has_every_number_and_every_target() -> None:
     assert all(target.met for target in found)
     assert text.count("| met |") == len(found) == 9
     assert "| SE | elimination | 3.0 | 120 | 20 |" in text
-    worse = begun._replace(warm=1.6)
+    worse = begun._replace(warm_work=1.6)
     missed = [t for t in targets.targets(speeds, worse, long) if not t.met]
     assert [t.measured for t in missed] == [1.6]
 
