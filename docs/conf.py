@@ -37,4 +37,4 @@ myst_heading_anchors = 3
 default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True}

@@ -2,7 +2,7 @@
 
 They are plain text with formulas: an indented paragraph is meant to stay as it is, and |S| and mu*
 are no markup. The fields of NamedTuples and dataclasses are explained by comments behind them;
-here these become a list.
+here these become a list. Signatures lose what only a type checker wants to know of an array.
 """
 
 import ast
@@ -19,6 +19,9 @@ SECTION = re.compile(r"(Args|Returns|Raises|Yields|Attributes|Example|Examples):
 TABLE = re.compile(r"\S {2,}\S")
 MARKUP = re.compile(r"(\||(?<=\w)\*|(?<=\w)_(?!\w))")
 MEANT = re.compile(r"(`+[^`]*`+|(?<![\w*])\*\w(?:[^*]*[\w.])?\*(?![\w*]))")  # code, emphasis
+
+ARRAYS = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+\]\]")
+ARRAY_LIKE = re.compile(r"_Buffer \| _SupportsArray.*?_NestedSequence\[complex \| bytes \| str\]")
 
 
 def prepare(app: Sphinx, what: str, name: str, item: Any, options: Any, lines: list[str]) -> None:
@@ -78,6 +81,23 @@ def fields_with_comments(cls: type[Any]) -> Iterator[tuple[str, str]]:
                 yield part.target.id, comment
 
 
+def shorten(
+    app: Sphinx,
+    what: str,
+    name: str,
+    item: Any,
+    options: Any,
+    signature: str | None,
+    back: str | None,
+) -> tuple[str | None, str | None]:
+    """A signature, and what comes back, with short names for arrays."""
+
+    def short(text: str | None) -> str | None:
+        return text and ARRAYS.sub("ndarray", ARRAY_LIKE.sub("ArrayLike", text))
+
+    return short(signature), short(back)
+
+
 def skip(app: Sphinx, what: str, name: str, item: Any, skipped: bool, options: Any) -> bool | None:
     """Leave out the fields of NamedTuples: "alias for field number 3" tells nobody anything."""
     return True if type(item).__name__ == "_tuplegetter" else None
@@ -86,5 +106,6 @@ def skip(app: Sphinx, what: str, name: str, item: Any, skipped: bool, options: A
 def setup(app: Sphinx) -> dict[str, Any]:
     """Come before napoleon, which reads the sections."""
     app.connect("autodoc-process-docstring", prepare, priority=400)
+    app.connect("autodoc-process-signature", shorten)
     app.connect("autodoc-skip-member", skip)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -18,6 +18,7 @@ from sphinx.writers.html5 import HTML5Translator
 logger = logging.getLogger(__name__)
 
 SIZE = 17  # of the letters, in pixels, as in the text around them
+TALLEST = 8 * SIZE  # what is higher is drawn wrongly
 UNKNOWN = re.compile(r"\\[a-zA-Z]+")
 
 ziamath.config.svg2 = False  # glyphs as paths: shared symbols would need unique names per page
@@ -29,6 +30,9 @@ def draw(node: nodes.Element, *, inline: bool) -> str:
     for command in UNKNOWN.findall(convert(latex)):  # passed on unread by the converter
         logger.warning("the command %s of the formula %r is unknown", command, latex, location=node)
     formula = ziamath.Latex(latex, size=SIZE, inline=inline, color="currentColor")
+    height = formula.getsize()[1]
+    if height > TALLEST:  # brackets of \left and \right around a sum run away
+        logger.warning("the formula %r is %.0f pixels high", latex, height, location=node)
     drop = formula.getyofst() if inline else 0
     attributes = (
         f'role="img" aria-label="{html.escape(latex)}" style="vertical-align: {drop:.2f}px"'
