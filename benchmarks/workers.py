@@ -29,9 +29,9 @@ def main() -> int:
     times: dict[int, list[float]] = {1: [], 2: []}
     results = {}
     for _ in range(options.rounds):
-        for workers in times:
-            taken, results[workers] = seconds(workers, size)
-            times[workers].append(taken)
+        for workers, taken in times.items():
+            spent, results[workers] = seconds(workers, size)
+            taken.append(spent)
     assert results[1] == results[2]
     ratio = min(times[1]) / min(times[2])
     print(f"one worker {min(times[1]):.2f} s, two workers {min(times[2]):.2f} s, same result")

@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,9 @@ import tarry
 from tarry.cli import main
 from tarry.cli.parser import COMMANDS, build_parser
 from tarry.cli.reference import commands_of, reference
+from tarry.experiments import report, scaling
+from tarry.experiments import reproduce as reproduction
+from tarry.live import demo as live_demo
 
 SMALL = ["--problem", "bernoulli", "--arms", "3", "--max-delay", "40", "--horizon", "500"]
 
@@ -136,6 +141,67 @@ def test_folder_of_another_experiment_is_refused(
     status, _, err = ask(capsys, *command, "--seed", "3")
     assert status == 1
     assert "holds another experiment" in err
+
+
+def test_scaling_prints_slopes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scaling experiment prints its slopes and keeps results and figure."""
+    known = scaling.sweeps(quick=True)
+    tiny = {
+        "cost-max-delay": replace(known["cost-max-delay"], values=[500, 700, 1000], horizon=900)
+    }
+    monkeypatch.setattr(scaling, "sweeps", lambda *, quick: tiny)
+    status, out, _ = ask(capsys, "scaling", "cost-max-delay", "--out", str(tmp_path))
+    assert status == 0
+    assert "slope" in out
+    assert (tmp_path / "cost-max-delay.svg").exists()
+    assert tarry.load(tmp_path / "cost-max-delay").problems == ("500", "700", "1000")
+
+
+def test_reproduce_and_report_say_where_the_report_is(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commands hand their arguments on, and print the path of the report."""
+    asked: list[tuple[Path, dict[str, Any]]] = []
+
+    def pretend(out: Path, **settings: Any) -> Path:
+        asked.append((out, settings))
+        return out / "index.html"
+
+    monkeypatch.setattr(reproduction, "reproduce", pretend)
+    monkeypatch.setattr(report, "write_report", lambda folder: Path(folder) / "index.html")
+    (tmp_path / "data" / "old").mkdir(parents=True)
+    status, out, _ = ask(capsys, "reproduce", "cost", "--out", str(tmp_path), "--fresh")
+    assert (status, str(tmp_path / "index.html") in out) == (0, True)
+    assert not (tmp_path / "data").exists()
+    assert ask(capsys, "reproduce", "--quick", "--workers", "3")[0] == 0
+    assert [(out, s["parts"], s["quick"], s["workers"]) for out, s in asked] == [
+        (tmp_path, ("cost",), False, None),
+        (Path("results/quick"), reproduction.PARTS, True, 3),
+    ]
+    assert "index.html" in ask(capsys, "report", str(tmp_path))[1]
+
+
+def test_reproduce_into_another_experiment_offers_a_fresh_start(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Old results in the folder are not overwritten, and the message says what to do."""
+    command = ["compare", "SE", *SMALL, "--runs", "1", "--out", str(tmp_path / "data" / "cost")]
+    assert ask(capsys, *command)[0] == 0
+    status, _, err = ask(capsys, "reproduce", "cost", "--quick", "--out", str(tmp_path))
+    assert status == 1
+    assert err.splitlines()[-1].endswith("--fresh forgets earlier results.")
+
+
+def test_demo_prints_what_was_measured(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The demo of the live agent is started with what the arguments say."""
+    monkeypatch.setattr(live_demo, "demo_routes", lambda **settings: f"asked for {settings}")
+    status, out, _ = ask(capsys, "demo", "routes", "--change", "--requests", "7")
+    assert status == 0
+    assert out == "asked for {'change': True, 'requests': 7, 'seed': 0}\n"
 
 
 def test_ctrl_c_keeps_finished_runs(tmp_path: Path) -> None:

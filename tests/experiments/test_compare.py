@@ -165,7 +165,7 @@ def test_unknown_names_are_answered_with_near_ones() -> None:
     """Asking a result for a policy or problem that it lacks offers those it has."""
     result = compare_small(problems={"a": coins, "b": coins(1)})
     with pytest.raises(InputError, match="did you mean Uniform"):
-        result.regret("Unifrom", "a")
+        result.regret("Uniforms", "a")
     with pytest.raises(InputError, match="known are a, b"):
         result.regret("SE", "xyz")
     with pytest.raises(InputError, match="There are 2 problems"):

@@ -80,6 +80,7 @@ def test_cluster_gives_the_local_result_and_survives_a_worker(cluster: Cluster) 
                 cluster.workers[0].kill()
 
         assert compare_small(executor=executor, progress=kill_one, **settings) == local
+        executor.shutdown()
     assert done == list(range(1, 25))
     assert cluster.workers[0].wait() != 0
 
@@ -91,6 +92,16 @@ def workers_of(address: str) -> int:
             return executor.slots
     except ExecutorError:
         return 0
+
+
+def test_missing_package_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Dask the message says how to install it."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(ExecutorError, match=r"pip install 'tarry\[dask\]'"),
+        connect("tcp://127.0.0.1:9"),
+    ):
+        pass
 
 
 def test_missing_scheduler_is_one_sentence() -> None:

@@ -14,7 +14,7 @@ from tarry.arrays import FloatArray
 from tarry.experiments.curves import LEVEL, Difference, number, paired_difference, student
 from tarry.experiments.paper import BERNOULLI, PAPERS
 from tarry.experiments.result import Result
-from tarry.experiments.scaling import Growth, lower_bounds
+from tarry.experiments.scaling import Growth, lower_bounds, sweeps
 
 HOLDS, FAILS, OPEN = "holds", "does not hold here", "undecided"
 NEAR = 0.1  # how far a fitted slope may be from the law; log T terms bend the lines a little
@@ -171,7 +171,8 @@ LAWS = {
     ("cost-max-delay", "SEPK"): "Conservative elimination in cost pays sqrt(D d*): SE-PK.",
     ("cost-max-delay", "OPSE"): "Table 1, cost: OPSE, which does not read ages, pays D.",
     ("reward-max-delay", "BHSE"): "Table 1, reward: the regret of BHSE does not grow with D.",
-    ("reward-max-delay", "SEPK"): "Conservative elimination in reward pays sqrt(D d): SE-PK.",
+    ("reward-max-delay", "SEPK"): "Conservative elimination in reward pays sqrt(D d), with d the "
+    "second delay: SE-PK.",
     ("reward-max-delay", "OPSE"): "Table 1, reward: OPSE pays D.",
     ("reward-max-delay", "CensoredUCB"): "Table 1, reward: CensoredUCB pays D times the gaps.",
     ("cost-best-delay", "BDSE"): "Corollary, cost: BDSE pays at most d* up to log terms.",
@@ -179,6 +180,7 @@ LAWS = {
     ("cost-arms", "BDSE"): "Corollary, cost: BDSE pays at most K up to log terms.",
     ("cost-horizon", "BDSE"): "Corollary, cost: BDSE pays at most log T.",
 }
+TITLES = {name: sweep.title for name, sweep in sweeps().items()}
 PARAMETERS = {
     "max-delay": "D",
     "best-delay": "d*",
@@ -208,19 +210,17 @@ def scaling_claims(found: Mapping[str, Mapping[str, Growth]]) -> list[Claim]:
         claims.append(
             Claim(
                 text,
-                name,
+                TITLES[name],
                 f"log-log slope in {of}: {slope} ({words} is claimed); regret "
                 f"{number(growth.mean[0])} to {number(growth.mean[-1])}",
                 HOLDS if off <= NEAR + 2 * slope.error else FAILS,
             )
         )
-    for name, word in (("cost-best-delay", "d*"), ("reward-second-delay", "the second delay")):
-        if name in found:
-            claims.append(lower_bound_claim(name, word, found[name]))
-    return claims
+    bounded = [name for name in ("cost-best-delay", "reward-second-delay") if name in found]
+    return [*claims, *(lower_bound_claim(name, found[name]) for name in bounded)]
 
 
-def lower_bound_claim(name: str, word: str, found: Mapping[str, Growth]) -> Claim:
+def lower_bound_claim(name: str, found: Mapping[str, Growth]) -> Claim:
     """That no policy pays less than the lower bound, anywhere along the sweep."""
     ratios = {}
     for policy, growth in found.items():
@@ -229,8 +229,11 @@ def lower_bound_claim(name: str, word: str, found: Mapping[str, Growth]) -> Clai
         ratios[policy] = float(np.min(top / bound))
     best = min(ratios, key=lambda policy: ratios[policy])
     return Claim(
-        f"Lower bound: every policy pays at least (1 - mu*) ({word} + 1) / 2.",
-        name,
+        "Lower bound, cost: every policy pays at least (1 − d*/D) (d* + 1) / 2."
+        if name.startswith("cost")
+        else "Lower bound, reward: every policy pays at least (1 − d/D) (d + 1) / 2, with d the "
+        "second delay.",
+        TITLES[name],
         f"the nearest is {best}, whose regret is up to {ratios[best]:.2f} times the bound "
         f"(upper end of the 95 % interval)",
         HOLDS if ratios[best] >= 1 else FAILS,

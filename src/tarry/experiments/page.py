@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tarry._version import __version__
-from tarry.experiments.palette import INK
+from tarry.experiments.palette import DARK, INK
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1b1b; --soft: #5c5c5c; --paper: #ffffff;
@@ -49,6 +49,9 @@ footer { margin: 3rem 0 1rem; color: var(--soft); font-size: .85rem; }
   td.number { white-space: normal; } }
 @media print { figure, tr { break-inside: avoid; } details:not([open]) { display: none; } }
 """
+DARK_INKS = " ".join(f"--{colour[1:]}: {light};" for colour, light in DARK.items())
+INKS = " ".join(f"--{colour[1:]}: {colour};" for colour in DARK)
+COLOURS = f":root {{ {INKS} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {DARK_INKS} }} }}\n"
 KINDS = {"holds": "holds", "does not hold here": "fails", "undecided": "open"}
 
 
@@ -78,7 +81,7 @@ def document(title: str, lead: str, sections: Sequence[Section]) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{html.escape(title)}</title>\n<style>{STYLE}{COLOURS}</style>\n</head>\n<body>\n"
         f"<h1>{html.escape(title)}</h1>\n{paragraph(lead)}\n<nav>{links}</nav>\n{body}\n"
         f"<footer>Written by tarry {__version__}. Bandits that learn while they wait.</footer>\n"
         "</body>\n</html>\n"
@@ -163,6 +166,8 @@ def figure(name: str, drawing: str, caption: str) -> str:
     svg = re.sub(r'href="#', f'href="#{name}-', svg)
     svg = re.sub(r"url\(#", f"url(#{name}-", svg)
     svg = svg.replace(INK, "currentColor")
+    for colour in DARK:
+        svg = svg.replace(colour.lower(), f"var(--{colour[1:]})")
     label = html.escape(caption)
     svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)

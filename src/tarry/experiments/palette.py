@@ -8,6 +8,16 @@ BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"  # Okabe and Ito
 ORANGE, RED, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
 GREY, BROWN = "#7f7f7f", "#8c6d31"  # two more, for crowded figures
 PALETTE = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, INK, GREY, BROWN)
+DARK = {  # the same hues for a dark ground
+    BLUE: "#4fa9e0",
+    RED: "#ff8a4c",
+    GREEN: "#2fc79b",
+    PURPLE: "#e39bc5",
+    ORANGE: "#f2b134",
+    SKY: "#9bd7f7",
+    GREY: "#ababab",
+    BROWN: "#c9a75c",
+}
 LINE_STYLES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
 
 FIXED = {

@@ -49,7 +49,7 @@ def write_report(out: str | os.PathLike[str], told: Callable[[], None] = lambda:
         sections.append(scaling_section(place, grown, told))
     sections += theory_sections(results, events)
     sections.append(settings_section(results))
-    text = page.document("The paper, reproduced", summary(results), sections)
+    text = page.document("Delay as Payoff in MAB, reproduced", summary(results), sections)
     write_file(place / REPORT, text.encode())
     return place / REPORT
 
@@ -88,7 +88,8 @@ def claims_section(
     results: Mapping[str, Result], grown: Mapping[str, Mapping[str, Growth]]
 ) -> page.Section:
     """Every claim with its verdict, first as one picture, then line by line."""
-    claims = [*paper_claims(results), *scaling_claims(grown)]
+    on_families = paper_claims(results)
+    claims = [*on_families, *scaling_claims(grown)]
     rows = [[c.claim, c.where, c.measured, page.badge(c.verdict)] for c in claims]
     parts = [
         page.paragraph(
@@ -97,20 +98,21 @@ def claims_section(
             "are paired. The paper does not tell the scale of the means of the truncated normal; "
             "the number behind “truncated normal” is that scale in units of D."
         ),
-        page.table(*verdict_matrix(claims), kind="matrix"),
-        page.table(["claim", "on", "measured", "verdict"], rows),
     ]
+    if on_families:
+        parts.append(page.table(*verdict_matrix(on_families), kind="matrix"))
+        parts.append(page.paragraph("Each of them, and the laws of growth, with the numbers:"))
+    parts.append(page.table(["claim", "on", "measured", "verdict"], rows))
     return page.Section("claims", "What the paper claims, and what was measured", parts)
 
 
 def verdict_matrix(claims: Iterable[Claim]) -> tuple[list[str], list[list[Any]]]:
-    """Claims against problems; scaling claims stand under "hard instances"."""
+    """Claims against problems: which holds at which scale of the means."""
     columns: dict[str, None] = {}
     cells: dict[str, dict[str, str]] = {}
     for claim in claims:
-        column = "hard instances" if "-" in claim.where else claim.where
-        columns[column] = None
-        cells.setdefault(claim.claim, {})[column] = claim.verdict
+        columns[claim.where] = None
+        cells.setdefault(claim.claim, {})[claim.where] = claim.verdict
     rows: list[list[Any]] = [
         [text, *(page.badge(row[column]) if column in row else "" for column in columns)]
         for text, row in cells.items()

@@ -20,8 +20,8 @@ from tarry.experiments.runner import compile_policies
 from tarry.experiments.scaling import sweeps
 
 PARTS = ("cost", "reward", "scaling", "theory")
-SLOWER = {"SurvivalThompson": 12.0, "DelayedThompson": 10.0, "CensoredUCB": 5.0}
-DRAWING = 3e6  # a figure takes as long as this many steps of a quick policy
+SLOWER = {"SurvivalThompson": 7.0, "DelayedThompson": 12.0, "CensoredUCB": 3.0}
+DRAWING = 1e7  # a figure takes as long as this many steps of a quick policy
 CHECKING = 3e6  # the good event of a run
 
 
