@@ -20,13 +20,15 @@ TABLE = re.compile(r"\S {2,}\S")
 MARKUP = re.compile(r"(\||(?<=\w)\*|(?<=\w)_(?!\w))")
 MEANT = re.compile(r"(`+[^`]*`+|(?<![\w*])\*\w(?:[^*]*[\w.])?\*(?![\w*]))")  # code, emphasis
 
-ARRAYS = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+\]\]")
-ARRAY_LIKE = re.compile(r"_Buffer \| _SupportsArray.*?_NestedSequence\[complex \| bytes \| str\]")
+ARRAYS = re.compile(r"~?[\w.]*ndarray\[tuple\[~?[\w.]*Any, \.\.\.\], ~?[\w.]*dtype\[[~\w.]+\]\]")
+ARRAY_LIKE = re.compile(r"~?[\w.]*_Buffer \| .*?_NestedSequence\[complex \| bytes \| str\]")
 
 
 def prepare(app: Sphinx, what: str, name: str, item: Any, options: Any, lines: list[str]) -> None:
     """Change `lines`, a docstring, in place."""
     lines[:] = [*without_markup(lines)]
+    if what == "property" and lines:
+        lines[0] = lines[0].replace(": ", r"\: ")  # napoleon takes what is before it for a type
     if what == "class" and not any(line.startswith("Args:") for line in lines):
         lines += [*field_list(item)]
 
@@ -99,8 +101,13 @@ def shorten(
 
 
 def skip(app: Sphinx, what: str, name: str, item: Any, skipped: bool, options: Any) -> bool | None:
-    """Leave out the fields of NamedTuples: "alias for field number 3" tells nobody anything."""
-    return True if type(item).__name__ == "_tuplegetter" else None
+    """Leave out the fields of NamedTuples, and `start` of all policies but the protocol.
+
+    "Alias for field number 3" tells nobody anything.
+    """
+    if type(item).__name__ == "_tuplegetter":
+        return True
+    return (name == "start" and item.__qualname__ != "Policy.start") or None
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
