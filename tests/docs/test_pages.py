@@ -58,7 +58,8 @@ def test_examples_are_not_too_wide(page: Path) -> None:
 
 @pytest.mark.parametrize("figure", sorted(DOCS.rglob("*.svg")), ids=lambda figure: figure.name)
 def test_figures_are_small_and_made_by_something(figure: Path) -> None:
-    """Each figure is below 200 kB, and a script or a benchmark names it."""
+    """Each figure is below 200 kB, and what matplotlib drew is named by a script or benchmark."""
     assert figure.stat().st_size < 200_000
     makers = [*DOCS.rglob("make_*.py"), *(ROOT / "benchmarks").rglob("*.py")]
-    assert any(figure.name in maker.read_text() for maker in makers)
+    drawn_by_hand = "matplotlib" not in figure.read_text().lower()
+    assert drawn_by_hand or any(figure.name in maker.read_text() for maker in makers)
