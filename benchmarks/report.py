@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.speed import ARMS, HORIZON, MAX_DELAY, Speeds
+from benchmarks.speed import ARMS, HORIZON, MAX_DELAY, SOURCES, Speeds
 from benchmarks.starts import Long, Starts
 from benchmarks.targets import Target
 
 Cells = list[list[str]]
 
-SPEED_HEAD = ["policy", "kind", "ns / step", "x limit", "x plain", "x plain, delays ready"]
+SPEED_HEAD = ["policy", "kind", "ns / step", "x limit", *(f"x plain, {s}" for s in SOURCES)]
 TARGET_HEAD = ["target", "measured", "wanted", ""]
 SIZE = f"T = {HORIZON:_}, K = {ARMS}, D = {MAX_DELAY:_}".replace("_", " ")
 INTRODUCTION = (
@@ -22,12 +22,12 @@ INTRODUCTION = (
 )
 COMPARISON = (
     "The *limit loop* draws the delay of an arm in each step and adds its gap, compiled in the "
-    "same way; nothing that draws these delays can be faster. *Plain* is the best simulator in "
-    "plain Python that we could write (`benchmarks/plain.py`): arrivals in buckets, running "
-    "totals, lists, no compiler, the same arms in every step. It draws its delays play by play "
-    "with the same generator, as tarry does. In the last column they are handed to it ready-made "
-    "instead, as a table of size T x K whose making is not counted: that is what is left when "
-    "drawing costs nothing."
+    "same way; nothing that draws these delays can be faster. *Plain* is a simulator in plain "
+    "Python (`benchmarks/plain.py`): arrivals in buckets, running totals, lists, no compiler, the "
+    "same arms in every step. Much depends on where it has its delays from. *Drawn*: play by "
+    "play, in plain Python, by the same generator, which then takes most of the time. *In blocks*: "
+    "drawn ahead by NumPy, the quickest way we know that draws its own delays. *Ready*: handed "
+    "over as a table of size T x K whose making is not counted."
 )
 GROWTH = (
     "Elimination hardly notices the number of arms, an index policy looks at every arm in every "
@@ -38,9 +38,10 @@ GROWTH = (
 
 def speed_cells(speeds: Speeds) -> Cells:
     """One line per policy, the limit loop first."""
-    lines = [["limit loop", "", f"{speeds.limit:.1f}", "1", "", ""]]
+    lines = [["limit loop", "", f"{speeds.limit:.1f}", "1", *[""] * len(SOURCES)]]
     for row in speeds.rows:
-        ratios = [ratio(row.to_limit), ratio(row.over_drawn), ratio(row.over_ready)]
+        over = [ratio(row.over.get(source, math.nan)) for source in SOURCES]
+        ratios = [ratio(row.to_limit), *over]
         lines.append([row.policy, row.kind, f"{row.nanoseconds:.1f}", *ratios])
     return lines
 
@@ -63,10 +64,10 @@ def target_cells(targets: Sequence[Target]) -> Cells:
 def plain_line(speeds: Speeds) -> str:
     """How fast the plain simulators are by themselves."""
     rates = [
-        f"{label} {drawn / 1e3:.0f} 000 ({ready / 1e3:.0f} 000 with delays ready)"
-        for label, (drawn, ready) in speeds.plain_rates.items()
+        f"{label} " + ", ".join(f"{rate / 1e3:.0f} 000 {source}" for source, rate in each.items())
+        for label, each in speeds.plain_rates.items()
     ]
-    return f"Plain Python on {speeds.problem}, steps per second: {', '.join(rates)}."
+    return f"Plain Python on {speeds.problem}, steps per second: {'; '.join(rates)}."
 
 
 def long_line(long: Long) -> str:

@@ -17,6 +17,8 @@ ARMS, MAX_DELAY, HORIZON = 30, 5000, 150_000  # the size of the paper's experime
 RECORDED = 1000
 LIMIT = "limit loop"
 
+SOURCES = DRAWN, IN_BLOCKS, READY = "drawn", "in blocks", "ready"  # see benchmarks.plain
+
 ELIMINATION = "elimination"
 TIGHT = "tight elimination"
 INDEX = "index"
@@ -49,14 +51,13 @@ PLAIN: dict[str, tuple[Any, Callable[..., list[int]]]] = {
 
 
 class Row(NamedTuple):
-    """One policy on one problem; the ratios are nan where there is nothing to compare with."""
+    """One policy on one problem; `over` is empty where there is no plain simulator of it."""
 
     policy: str
     kind: str
     nanoseconds: float
     to_limit: float  # times the limit loop
-    over_drawn: float  # times faster than plain Python that draws its delays
-    over_ready: float  # times faster than plain Python that is handed its delays
+    over: dict[str, float]  # by source of delays: times faster than plain Python
 
 
 class Speeds(NamedTuple):
@@ -65,7 +66,7 @@ class Speeds(NamedTuple):
     problem: str
     limit: float  # nanoseconds per step
     rows: list[Row]
-    plain_rates: dict[str, tuple[float, float]]  # steps per second: drawn, ready
+    plain_rates: dict[str, dict[str, float]]  # by policy and source: steps per second
 
 
 def problems() -> dict[str, Problem]:
@@ -86,19 +87,36 @@ def measure(title: str, problem: Problem, rounds: int, horizon: int = HORIZON) -
         tasks[policy_label(policy)] = partial(
             tarry.play, policy, problem, payoff=payoff, horizon=horizon, record=RECORDED
         )
-    for source, draw in (
-        ("drawn", plain.drawn(problem, 0)),
-        ("ready", plain.ready(problem, 0, horizon)),
-    ):
+    for source, new_draw in sources(problem, horizon).items():
         for label, (policy, simulate) in PLAIN.items():
-            check_same_arms(policy, problem, horizon, simulate, draw)
+            check_same_arms(policy, problem, horizon, simulate, new_draw())
             tasks[f"plain {label} {source}"] = partial(
-                simulate, draw, problem.arms, problem.max_delay, horizon
+                run_plain, simulate, new_draw, problem, horizon
             )
     for name, task in tasks.items():
         if not name.startswith("plain"):
             task()  # compiles, or loads what was compiled
     return _speeds(title, fastest(tasks, rounds), horizon)
+
+
+def sources(problem: Problem, horizon: int) -> dict[str, Callable[[], plain.Draw]]:
+    """Where plain Python has its delays from, begun anew for each run but for the ready table."""
+    table = plain.ready(problem, 0, horizon)
+    return {
+        DRAWN: partial(plain.drawn, problem, 0),
+        IN_BLOCKS: partial(plain.in_blocks, problem, 0),
+        READY: lambda: table,
+    }
+
+
+def run_plain(
+    simulate: Callable[..., list[int]],
+    new_draw: Callable[[], plain.Draw],
+    problem: Problem,
+    horizon: int,
+) -> list[int]:
+    """A run in plain Python."""
+    return simulate(new_draw(), problem.arms, problem.max_delay, horizon)
 
 
 def check_same_arms(
@@ -115,23 +133,16 @@ def check_same_arms(
 
 
 def _speeds(title: str, taken: dict[str, float], horizon: int) -> Speeds:
-    missing = float("nan")
     rows = []
     for policy, kind in POLICIES:
         label = policy_label(policy)
         own = taken[label]
-        rows.append(
-            Row(
-                label,
-                kind,
-                own / horizon * 1e9,
-                own / taken[LIMIT],
-                taken.get(f"plain {label} drawn", missing) / own,
-                taken.get(f"plain {label} ready", missing) / own,
-            )
-        )
+        over = {
+            source: taken[f"plain {label} {source}"] / own for source in SOURCES if label in PLAIN
+        }
+        rows.append(Row(label, kind, own / horizon * 1e9, own / taken[LIMIT], over))
     rates = {
-        label: (horizon / taken[f"plain {label} drawn"], horizon / taken[f"plain {label} ready"])
+        label: {source: horizon / taken[f"plain {label} {source}"] for source in SOURCES}
         for label in PLAIN
     }
     return Speeds(title, taken[LIMIT] / horizon * 1e9, rows, rates)

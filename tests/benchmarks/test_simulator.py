@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 import tarry
-from benchmarks import growth, limit, plain, report, speed, starts, targets
+from benchmarks import growth, limit, report, speed, starts, targets
 
 PROBLEM = tarry.problems.bernoulli(arms=5, max_delay=40, seed=2)
 T = 4000
 
 
 @pytest.mark.parametrize("name", speed.PLAIN)
-@pytest.mark.parametrize("source", ["drawn", "ready"])
+@pytest.mark.parametrize("source", speed.SOURCES)
 def test_plain_python_plays_the_same_arms(name: str, source: str) -> None:
     """The plain simulators do the work of the compiled ones, arm by arm, with restarts."""
     policy, simulate = speed.PLAIN[name]
-    draw = plain.drawn(PROBLEM, 0) if source == "drawn" else plain.ready(PROBLEM, 0, T)
+    draw = speed.sources(PROBLEM, T)[source]()
     speed.check_same_arms(policy, PROBLEM, T, simulate, draw)
 
 
@@ -39,13 +39,10 @@ def test_every_policy_is_measured() -> None:
 
 def made_up() -> tuple[list[speed.Speeds], starts.Starts, starts.Long]:
     """Numbers that nobody measured."""
-    nothing = float("nan")
-    rows = [
-        speed.Row(f"P{kind}", kind, 40.0, 2.5, nothing, nothing)
-        for kind in targets.MOST_TIMES_LIMIT
-    ]
-    rows.append(speed.Row("SE", speed.ELIMINATION, 40.0, 3.0, 120.0, 20.0))
-    speeds = speed.Speeds("made up", 16.0, rows, {"SE": (2e5, 1e6)})
+    rows = [speed.Row(f"P{kind}", kind, 40.0, 2.5, {}) for kind in targets.MOST_TIMES_LIMIT]
+    over = dict(zip(speed.SOURCES, (120.0, 60.0, 20.0), strict=True))
+    rows.append(speed.Row("SE", speed.ELIMINATION, 40.0, 3.0, over))
+    speeds = speed.Speeds("made up", 16.0, rows, {"SE": dict.fromkeys(speed.SOURCES, 2e5)})
     return [speeds], starts.Starts(3.0, 0.6, 0.5, 0.01), starts.Long(200.0, 201.0, 201.0, 45.0)
 
 
@@ -55,9 +52,9 @@ def test_page_has_every_number_and_every_target() -> None:
     found = targets.targets(speeds, begun, long)
     text = report.page(speeds, begun, long, found)
     assert all(target.met for target in found)
-    assert text.count("| met |") == len(found) == 9
-    assert "| SE | elimination | 3.0 | 120 | 20 |" in text
-    worse = begun._replace(warm_work=1.6)
+    assert text.count("| met |") == len(found) == 10
+    assert "| SE | elimination | 3.0 | 120 | 60 | 20 |" in text
+    worse = begun._replace(warm=1.6)
     missed = [t for t in targets.targets(speeds, worse, long) if not t.met]
     assert [t.measured for t in missed] == [1.6]
 
