@@ -94,16 +94,6 @@ def workers_of(address: str) -> int:
         return 0
 
 
-def test_missing_package_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without Dask the message says how to install it."""
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with (
-        pytest.raises(ExecutorError, match=r"pip install 'tarry\[dask\]'"),
-        connect("tcp://127.0.0.1:9"),
-    ):
-        pass
-
-
 def test_missing_scheduler_is_one_sentence() -> None:
     """An address where nobody listens is refused, with the command that helps."""
     with (

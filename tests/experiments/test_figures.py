@@ -88,15 +88,6 @@ def test_bad_wishes_are_refused(result: tarry.Result, tmp_path: Path) -> None:
         result.plot(tmp_path / "file" / "regret.svg")
 
 
-def test_missing_matplotlib_is_one_sentence(
-    result: tarry.Result, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without matplotlib the message says how to install it."""
-    monkeypatch.setitem(sys.modules, "tarry.experiments.figures", None)
-    with pytest.raises(InputError, match=r"pip install 'tarry\[plots\]'"):
-        result.plot()
-
-
 def test_nothing_is_shown_and_no_state_is_left(result: tarry.Result) -> None:
     """Drawing uses neither pyplot nor a display, and leaves the caller's style alone."""
     code = (

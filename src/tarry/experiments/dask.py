@@ -38,7 +38,7 @@ class DaskExecutor(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Wait for what was submitted, or cancel it."""
-        self._inner.shutdown(wait=wait, cancel_futures=cancel_futures)
+        self._inner.shutdown(wait=wait and not cancel_futures)  # not to wait is to cancel
 
 
 @contextmanager
