@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     parser.add_argument("--strict", action="store_true", help="fail if a target is missed")
     options = parser.parse_args(arguments)
-    console = Console(width=None if sys.stdout.isatty() else 110)
+    console = Console(width=None if sys.stdout.isatty() else 132)
     rounds = 3 if options.quick else 9
 
     speeds = []
