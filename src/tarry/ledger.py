@@ -124,6 +124,15 @@ class Ledger(NamedTuple):
             return 0
         return self.sweeps[2 * (self.sweeps_ends[0] % capacity) + 1]
 
+    def round_robin(self, size: int, now: int, max_delay: int) -> int:
+        """R after a sweep of `size` arms that ended just before `now`: the smallest of the last D.
+
+        With D = 1 no sweep ended within the last D steps but this one, at their edge.
+        """
+        self.close_sweep(size, now - 1)
+        smallest = self.smallest_sweep(now - max_delay)
+        return smallest if smallest > 0 else size
+
 
 def empty_ledger(arms: int) -> Ledger:
     """A ledger in which nothing was played yet, for `arms` arms."""

@@ -41,22 +41,12 @@ class BDSEKeptRule(NamedTuple):
         """The next arm of the sweep; after a full sweep, the test with as many B as it takes."""
         cse = self.cse
         if cse.sweep.finished():
-            size = cse.sweep.position[0]
-            ledger.close_sweep(size, now - 1)
-            smallest = ledger.smallest_sweep(now - cse.max_delay)
-            round_robin = smallest if smallest > 0 else size
-            cse.cost_bounds(ledger, now, round_robin)
-            left = cse.sweep.eliminate(False, cse.threshold[0])
-            if left == 0:
+            spacing = ledger.round_robin(cse.sweep.position[0], now, cse.max_delay)
+            cse.cost_bounds(ledger, now, spacing)
+            if cse.sweep.eliminate(False, cse.threshold[0]) == 0:
                 cse.sweep.reopen()
-                cse.cost_bounds(ledger, now, round_robin)
-            while left == 0 and cse.threshold[0] < 1.0:
-                cse.threshold[0] = min(2.0 * cse.threshold[0], 1.0)
-                ledger.note_failure()
-                cse.sweep.reopen()
-                left = cse.sweep.eliminate(False, cse.threshold[0])
-            if left == 0:
-                cse.sweep.reopen()
+                cse.cost_bounds(ledger, now, spacing)
+                cse.sweep.relax(ledger, False, cse.threshold, 1.0)
         return cse.sweep.next_arm()
 
 
@@ -101,6 +91,7 @@ class BDSE:
     keep_history: bool = False
     bounds: Literal["paper", "tight"] = "paper"
     payoffs: ClassVar[Sequence[str]] = ("cost",)
+    origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
     counterpart: ClassVar[str] = "BHSE"
 

@@ -43,17 +43,10 @@ class BHSEKeptRule(NamedTuple):
         rse = self.rse
         if rse.sweep.finished():
             rse.reward_bounds(ledger)
-            left = rse.sweep.eliminate(True, rse.threshold[0])
-            if left == 0:
+            if rse.sweep.eliminate(True, rse.threshold[0]) == 0:
                 rse.sweep.reopen()
                 rse.reward_bounds(ledger)
-            while left == 0 and rse.threshold[0] > self.least:
-                rse.threshold[0] = max(rse.threshold[0] / 2.0, self.least)
-                ledger.note_failure()
-                rse.sweep.reopen()
-                left = rse.sweep.eliminate(True, rse.threshold[0])
-            if left == 0:
-                rse.sweep.reopen()
+                rse.sweep.relax(ledger, True, rse.threshold, self.least)
         return rse.sweep.next_arm()
 
 
@@ -90,6 +83,7 @@ class BHSE:
     keep_history: bool = False
     bounds: Literal["paper", "tight"] = "paper"
     payoffs: ClassVar[Sequence[str]] = ("reward",)
+    origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
     counterpart: ClassVar[str] = "BDSE"
 

@@ -76,6 +76,7 @@ class CensoredUCB:
 
     radius: Literal["paper", "experiments"] = "paper"
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

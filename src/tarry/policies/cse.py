@@ -96,6 +96,7 @@ class CSE:
 
     threshold: float
     payoffs: ClassVar[Sequence[str]] = ("cost",)
+    origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
     counterpart: ClassVar[str] = "RSE"
 

@@ -60,6 +60,7 @@ class DelayedThompson:
     """
 
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = False
 
     def start(self, setting: Setting) -> DelayedThompsonRule:

@@ -59,6 +59,7 @@ class DelayedUCB:
     """
 
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = False
 
     def start(self, setting: Setting) -> DelayedUCBRule:

@@ -66,6 +66,7 @@ class OPSE:
 
     log_term: Literal["T", "KT"] = "T"
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -46,7 +46,7 @@ class Rule(Protocol):
 class Policy(Protocol):
     """Settings of a decision rule; see the module for how it is used."""
 
-    payoffs: ClassVar[Sequence[str]]
+    payoffs: ClassVar[Sequence[str]]  # "cost", "reward" or both
     needs_horizon: ClassVar[bool]
 
     def start(self, setting: Setting) -> Any:

@@ -90,6 +90,7 @@ class RSE:
 
     threshold: float
     payoffs: ClassVar[Sequence[str]] = ("reward",)
+    origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
     counterpart: ClassVar[str] = "CSE"
 

@@ -60,6 +60,7 @@ class SE:
     """
 
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = True
 
     def start(self, setting: Setting) -> SERule:

@@ -74,6 +74,7 @@ class SEPK:
     """
 
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
 
     def start(self, setting: Setting) -> SEPKRule:

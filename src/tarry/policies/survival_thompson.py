@@ -103,6 +103,7 @@ class SurvivalThompson:
     end: float | None = None
     redraws: int = 1
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    origin: ClassVar[str] = "ours"
     needs_horizon: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

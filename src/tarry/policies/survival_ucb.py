@@ -116,6 +116,7 @@ class SurvivalUCB:
     bins: int = 24
     mass: float = 0.5
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    origin: ClassVar[str] = "ours"
     needs_horizon: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

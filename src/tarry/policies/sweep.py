@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tarry.arrays import Floats, Ints
+from tarry.ledger import Ledger
 
 
 class Sweep(NamedTuple):
@@ -66,6 +67,24 @@ class Sweep(NamedTuple):
         self.position[0] = kept
         self.position[1] = 0
         return kept
+
+    def relax(self, ledger: Ledger, reward: bool, threshold: Floats, limit: float) -> None:
+        """Nobody was left: move B and repeat the test on all arms until somebody survives.
+
+        B = `threshold` is doubled (cost) or halved (reward), up to `limit` and not beyond; if
+        nobody survives there, all arms stay active. The bounds of all arms must be up to date.
+        """
+        left = 0
+        while left == 0 and threshold[0] != limit:
+            if reward:
+                threshold[0] = max(threshold[0] / 2.0, limit)
+            else:
+                threshold[0] = min(threshold[0] * 2.0, limit)
+            ledger.note_failure()
+            self.reopen()
+            left = self.eliminate(reward, threshold[0])
+        if left == 0:
+            self.reopen()
 
 
 def full_sweep(arms: int) -> Sweep:

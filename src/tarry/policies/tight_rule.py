@@ -55,10 +55,7 @@ class TightRule(NamedTuple):
     def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
         """The next arm of the sweep; after each sweep the test, and a new B if nobody is left."""
         if self.sweep.finished():
-            size = self.sweep.position[0]
-            ledger.close_sweep(size, now - 1)
-            smallest = ledger.smallest_sweep(now - self.max_delay)
-            round_robin = smallest if smallest > 0 else size
+            round_robin = ledger.round_robin(self.sweep.position[0], now, self.max_delay)
             self.evidence.grow_older(now)
             self.tighten(ledger, step, now, round_robin)
             left = self.sweep.eliminate(self.reward, self.threshold[0])

@@ -36,6 +36,7 @@ class Uniform:
     """
 
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = False
 
     def start(self, setting: Setting) -> UniformRule:
