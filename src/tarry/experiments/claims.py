@@ -14,7 +14,7 @@ from tarry.arrays import FloatArray
 from tarry.experiments.curves import LEVEL, Difference, number, paired_difference, student
 from tarry.experiments.paper import BERNOULLI, PAPERS
 from tarry.experiments.result import Result
-from tarry.experiments.scaling import Growth, lower_bounds, sweeps
+from tarry.experiments.scaling import Growth, delay_floors, sweeps
 
 HOLDS, FAILS, OPEN = "holds", "does not hold here", "undecided"
 NEAR = 0.1  # how far a fitted slope may be from the law; log T terms bend the lines a little
@@ -180,7 +180,7 @@ LAWS = {
     ("cost-arms", "BDSE"): "Corollary, cost: BDSE pays at most K up to log terms.",
     ("cost-horizon", "BDSE"): "Corollary, cost: BDSE pays at most log T.",
 }
-TITLES = {name: sweep.title for name, sweep in sweeps().items()}
+SWEEPS = sweeps()
 PARAMETERS = {
     "max-delay": "D",
     "best-delay": "d*",
@@ -210,7 +210,7 @@ def scaling_claims(found: Mapping[str, Mapping[str, Growth]]) -> list[Claim]:
         claims.append(
             Claim(
                 text,
-                TITLES[name],
+                SWEEPS[name].title,
                 f"log-log slope in {of}: {slope} ({words} is claimed); regret "
                 f"{number(growth.mean[0])} to {number(growth.mean[-1])}",
                 HOLDS if off <= NEAR + 2 * slope.error else FAILS,
@@ -224,7 +224,7 @@ def lower_bound_claim(name: str, found: Mapping[str, Growth]) -> Claim:
     """That no policy pays less than the lower bound, anywhere along the sweep."""
     ratios = {}
     for policy, growth in found.items():
-        bound = lower_bounds(name, growth.x)
+        bound = delay_floors(SWEEPS[name], growth.x)
         top = np.where(np.isnan(growth.high), growth.mean, growth.high)
         ratios[policy] = float(np.min(top / bound))
     best = min(ratios, key=lambda policy: ratios[policy])
@@ -233,7 +233,7 @@ def lower_bound_claim(name: str, found: Mapping[str, Growth]) -> Claim:
         if name.startswith("cost")
         else "Lower bound, reward: every policy pays at least (1 − d/D) (d + 1) / 2, with d the "
         "second delay.",
-        TITLES[name],
+        SWEEPS[name].title,
         f"the nearest is {best}, whose regret is up to {ratios[best]:.2f} times the bound "
         f"(upper end of the 95 % interval)",
         HOLDS if ratios[best] >= 1 else FAILS,

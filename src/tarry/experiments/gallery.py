@@ -9,7 +9,7 @@ from tarry.experiments.experiment import Experiment
 from tarry.experiments.figures import Level
 from tarry.experiments.paper import BERNOULLI, PAPERS
 from tarry.experiments.result import Result
-from tarry.experiments.scaling import Growth, Sweep, lower_bounds
+from tarry.experiments.scaling import Growth, Sweep, delay_floors
 
 
 class Picture(NamedTuple):
@@ -81,8 +81,8 @@ def overview(result: Result) -> Picture:
 def scaling_picture(name: str, sweep: Sweep, found: Mapping[str, Growth]) -> Picture:
     """Regret against one parameter."""
     x = next(iter(found.values())).x
-    bound = lower_bounds(name, x)
-    levels = [] if bound is None else [Level("lower bound for any policy", x, bound)]
+    floors = delay_floors(sweep, x)
+    levels = [Level("delay floor of any policy", x, floors)] if floors.min() > 1 else []
     fitted = "slopes of log regret on log log T" if sweep.against_log else "slopes in log-log"
     return Picture(
         f"scaling-{name}",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -85,17 +85,17 @@ def growths(sweep: Sweep, result: Result) -> dict[str, Growth]:
     return found
 
 
-def lower_bounds(name: str, x: FloatArray) -> FloatArray | None:
-    """The paper's lower bound for any policy along a sweep, with exact constants, where it has one.
+def delay_floors(sweep: Sweep, x: FloatArray) -> FloatArray:
+    """What any policy pays along a sweep before anything can be known, with exact constants.
 
-    It is for the mean over the two instances that cannot be told apart at first, of which each run
-    draws one by lot.
+    On `hard_cost` and `hard_reward` this is the paper's lower bound. It is for the mean over the
+    ways to label the arms, of which each run draws one by lot.
     """
-    pair: Any = {
-        "cost-best-delay": theory.lower_cost,
-        "reward-second-delay": theory.lower_reward,
-    }.get(name)
-    return None if pair is None else np.array([pair(int(d), 128_000).average for d in x])
+    floors = []
+    for value in x:
+        case = Case(sweep.title, sweep.problem(int(value)), sweep.horizon or int(value))
+        floors.append(theory.delay_floor(case.draw(0), sweep.payoff, case.horizon))
+    return np.array(floors)
 
 
 def many_slow_arms(arms: int) -> Problem:
@@ -142,7 +142,7 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
             "D, the greatest delay",
             "reward",
             powers(2000),
-            lambda most: problems.hard_reward(50, most),
+            lambda most: lambda seed: problems.hard_reward(50, most, flipped=seed % 2 == 1),
             steps,
             REWARD,
             reward,
