@@ -95,8 +95,7 @@ def measure(
                         outcome["regret"] / (horizon * World.load(path).gaps.mean())
                         for outcome, path in zip(outcomes, paths, strict=True)
                     ]
-                    one.steps += sum(outcome["steps"] for outcome in outcomes)
-                    one.seconds += sum(outcome["seconds"] for outcome in outcomes)
+                    one.speeds += [outcome["steps"] / outcome["seconds"] for outcome in outcomes]
             except RuntimeError as error:
                 one.trouble = str(error)
             measured.append(one)
@@ -123,7 +122,7 @@ def feature_sheet(attempts: dict[Peer, Installed], measured: list[Measured]) -> 
         ["Fastest policy, steps/s", *[f"{speed:,.0f}" for speed in fastest.values()]],
         ["Works as pip installs it", *["no" if one.note else "yes" for one in done]],
         ["Version", *[one.version or "none" for one in done]],
-        ["Releases so far", *[str(one.releases) for one in done]],
+        ["Releases that pip offers", *[str(one.releases or "not asked") for one in done]],
         ["Packages installed with it", *[str(one.packages - 1) for one in done]],
     ]
     return sheet

@@ -1,6 +1,7 @@
 """What a library really does: each probe makes it do something and watches.
 
-A probe returns what was seen in a few words, beginning with "yes", "no" or "partly".
+A probe returns what was seen in a few words, beginning with "yes", "no" or "partly". Where the
+adapter names nothing to try, nothing runs, and the answer says so: that is our reading of it.
 """
 
 import random
@@ -9,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from benchmarks.peers.driver import Adapter, Answer, Learner, World, drive
+
+NO_CALL = "no call for it found"
 
 
 def late_answers(adapter: Adapter) -> str:
@@ -46,7 +49,8 @@ def silent_arm(adapter: Adapter) -> str:
         for name, make in adapter.policies.items()
     }
     best = min(shares, key=lambda name: shares[name])
-    return f"{'yes' if shares[best] < 0.2 else 'no'}: the silent arm gets {shares[best]:.0%}"
+    word = "yes" if shares[best] < 0.2 else "no"
+    return f"{word}: {best} gives the silent arm {shares[best]:.0%}"
 
 
 def knows_pending(adapter: Adapter) -> str:
@@ -56,7 +60,7 @@ def knows_pending(adapter: Adapter) -> str:
     for step in range(1, 6):
         learner.choose(step)
     if adapter.pending(learner) is None:
-        return "no: the caller must keep them"
+        return NO_CALL
     return f"yes: {adapter.pending(adapter.copy(learner))} of 5 after a restart"
 
 
@@ -90,7 +94,7 @@ def save_and_restore(adapter: Adapter) -> str:
 def new_arm(adapter: Adapter) -> str:
     """An arm that is added to a running policy, and is the best, is found."""
     if adapter.growing is None:
-        return "no"
+        return NO_CALL
     learner = adapter.growing(3, 20, 3)
     rewards = (0.2, 0.4, 0.3, 0.9)
     chosen: list[int] = []
@@ -108,7 +112,7 @@ def context(adapter: Adapter) -> str:
     """Where each of three contexts has another best arm, each gets its own."""
     learner = adapter.contextual(3, 5)
     if learner is None:
-        return "no"
+        return NO_CALL
     rng = random.Random(4)
     right: list[bool] = []
     for _ in range(1500):
@@ -132,7 +136,7 @@ def drift(adapter: Adapter) -> str:
         for name, make in candidates.items()
     }
     best = max(shares, key=lambda name: shares[name])
-    word = "yes:" if adapter.drifting and shares[best] > 0.5 else "no policy for it;"
+    word = "yes:" if adapter.drifting and shares[best] > 0.5 else "no policy for it found;"
     return f"{word} {best} plays it in {shares[best]:.0%}"
 
 

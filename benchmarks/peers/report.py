@@ -44,30 +44,33 @@ class Measured:
     library: str
     policy: str
     shares: dict[str, list[float]]
-    steps: int = 0
-    seconds: float = 0.0
+    speeds: list[float] = field(default_factory=list)  # of each run, in steps per second
     trouble: str = ""
 
     @property
     def speed(self) -> float:
-        """Steps per second."""
-        return self.steps / self.seconds if self.seconds else 0.0
+        """Steps per second: the median of the runs."""
+        return statistics.median(self.speeds) if self.speeds else 0.0
 
 
 def regret_sheet(measured: Sequence[Measured], worlds: Sequence[str]) -> Sheet:
     """Regret and speed; the fastest peer is 1."""
     peers = [one.speed for one in measured if one.library != "tarry"]
     unit = max(peers, default=0.0) or 1.0
-    sheet = Sheet("Regret and speed", ["library", "policy", *worlds, "steps/s", "speed"])
+    sheet = Sheet("Regret and speed", ["library", "policy", *worlds, "steps/s", "speed", "range"])
     for one in measured:
         if one.trouble:
             sheet.rows.append([one.library, f"{one.policy}: {one.trouble}", *[""] * len(worlds)])
             continue
         cells = [_mean(one.shares[world]) for world in worlds]
-        ratio = one.speed / unit
-        speed = f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
-        sheet.rows.append([one.library, one.policy, *cells, f"{one.speed:,.0f}", speed])
+        spread = f"{_ratio(min(one.speeds) / unit)} to {_ratio(max(one.speeds) / unit)}"
+        speeds = [f"{one.speed:,.0f}", _ratio(one.speed / unit), spread]
+        sheet.rows.append([one.library, one.policy, *cells, *speeds])
     return sheet
+
+
+def _ratio(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
 
 
 def _mean(values: Sequence[float]) -> str:
