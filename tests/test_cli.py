@@ -17,7 +17,6 @@ from tarry.cli.parser import COMMANDS, build_parser
 from tarry.cli.reference import commands_of, reference
 from tarry.experiments import report, scaling
 from tarry.experiments import reproduce as reproduction
-from tarry.live import demo as live_demo
 
 SMALL = ["--problem", "bernoulli", "--arms", "3", "--max-delay", "40", "--horizon", "500"]
 
@@ -194,14 +193,15 @@ def test_reproduce_into_another_experiment_offers_a_fresh_start(
     assert err.splitlines()[-1].endswith("--fresh forgets earlier results.")
 
 
-def test_demo_prints_what_was_measured(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The demo of the live agent is started with what the arguments say."""
-    monkeypatch.setattr(live_demo, "demo_routes", lambda **settings: f"asked for {settings}")
-    status, out, _ = ask(capsys, "demo", "routes", "--change", "--requests", "7")
+def test_demo_shows_and_draws(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The demo with real servers ends with what was measured and with a figure."""
+    figure = tmp_path / "routes.svg"
+    arguments = ["--change", "--requests", "80", "--figure", str(figure)]
+    status, out, _ = ask(capsys, "demo", "routes", *arguments)
     assert status == 0
-    assert out == "asked for {'change': True, 'requests': 7, 'seed': 0}\n"
+    assert "80 asked = 80 returned" in out
+    assert "round robin" in out
+    assert figure.read_text().lstrip().startswith("<?xml")
 
 
 def test_ctrl_c_keeps_finished_runs(tmp_path: Path) -> None:

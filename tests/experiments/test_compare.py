@@ -179,3 +179,16 @@ def test_result_prints_in_one_line() -> None:
     assert repr(compare_small()) == "<Result: 2 policies, 1 problems, 3 runs, cost>"
     assert compare_small() != compare_small(seed=1)
     assert (compare_small() == "something else") is False
+
+
+def test_a_family_is_a_source_of_problems() -> None:
+    """A family with more settings than the seed may be given as it is."""
+    result = tarry.compare(
+        [tarry.Uniform()],
+        problems=tarry.problems.dwell,
+        payoff="reward",
+        horizon=50,
+        runs=2,
+        progress=False,
+    )
+    assert len(result.final().rows) == 1

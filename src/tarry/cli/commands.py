@@ -99,20 +99,27 @@ def scaling(options: Namespace) -> None:
                 save_figure(picture.figure, Path(options.out) / f"{name}.svg")
 
 
+ORIGINS = {
+    "paper": "a policy of the paper",
+    "baseline": "a baseline",
+    "ours": "ours, not of the paper",
+}
+
+
 def policies(options: Namespace) -> None:
     """`tarry policies`."""
     from tarry.policies import POLICIES, by_name
 
     if options.name:
         cls = by_name(options.name)
-        say(f"{cls.__name__} ({', '.join(cls.payoffs)})\n")
+        say(f"{cls.__name__} ({', '.join(cls.payoffs)}; {ORIGINS[cls.origin]})\n")
         say(inspect.getdoc(cls) or "")
         return
     rows = [
-        [name, " ".join(cls.payoffs), first_line(cls), settings_text(cls)]
+        [name, cls.origin, " ".join(cls.payoffs), first_line(cls), settings_text(cls)]
         for name, cls in POLICIES.items()
     ]
-    show(["policy", "payoff", "what it does, and its settings"], rows)
+    show(["policy", "from", "payoff", "what it does, and its settings"], rows)
 
 
 def problems(options: Namespace) -> None:
@@ -147,7 +154,10 @@ def demo(options: Namespace) -> None:
     from tarry.live.demo import demo_routes
 
     result = demo_routes(change=options.change, requests=options.requests, seed=options.seed)
-    say(str(result))
+    from tarry.experiments.live_figure import plot_routes
+
+    plot_routes(options.figure, **result.for_figure())
+    say(f"The figure is {options.figure}.")
 
 
 @contextmanager

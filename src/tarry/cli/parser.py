@@ -152,6 +152,9 @@ def add_demo(command: argparse.ArgumentParser) -> Run:
     )
     command.add_argument("--requests", type=int, default=1500, metavar="N", help="default 1500")
     command.add_argument("--seed", type=int, default=0, metavar="N", help="default 0")
+    command.add_argument(
+        "--figure", default="routes.svg", metavar="FILE", help="default routes.svg"
+    )
     return commands.demo
 
 

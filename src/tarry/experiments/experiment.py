@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import importlib.metadata
+import inspect
 import json
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -80,7 +81,7 @@ class Case:
         source: Any = self.source
         problem = source
         if callable(source) and not isinstance(source, Problem):
-            problem = source(seed)
+            problem = source(seed=seed) if _has_seed(source) else source(seed)
         if not isinstance(problem, Problem):
             raise InputError(
                 f"The problem {self.name!r} is a {type(problem).__name__}; "
@@ -93,6 +94,14 @@ class Case:
                 f"{self.horizon}; play at most {limit} steps."
             )
         return problem
+
+
+def _has_seed(source: Any) -> bool:
+    """Whether a function calls its seed so; a family such as `problems.dwell` has more settings."""
+    try:
+        return "seed" in inspect.signature(source).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 @dataclass(frozen=True)

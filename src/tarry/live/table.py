@@ -25,7 +25,6 @@ def explanation_table(explanation: Explanation) -> Table:
     table.add_column("arm", no_wrap=True)
     for head in ("plays", "out", "oldest", "mean", "95 % interval", "recent"):
         table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("why")
     for row in explanation.arms:
         table.add_row(
             row.arm,
@@ -35,7 +34,6 @@ def explanation_table(explanation: Explanation) -> Table:
             seconds(row.mean),
             f"{seconds(row.low)} .. {seconds(row.high)}",
             f"{row.share:.0%}",
-            row.why,
         )
     return table
 
@@ -43,4 +41,6 @@ def explanation_table(explanation: Explanation) -> Table:
 def demo_table(result: "DemoResult") -> Group:
     """The agent's view, and how it does against round robin and the best server."""
     lines = str(result) if result.round_robin.latency and result.agent.latency else ""
-    return Group(explanation_table(result.explanation), Text(lines))
+    width = max(len(row.arm) for row in result.explanation.arms)
+    why = "\n".join(f"{row.arm:{width}}  {row.why}" for row in result.explanation.arms)
+    return Group(explanation_table(result.explanation), Text(f"{why}\n\n{lines}\n"))
