@@ -23,7 +23,7 @@ def main() -> int:
     """Measure in turns, so that other load falls on both, and print the ratio."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--runs", type=int, default=4)
+    parser.add_argument("--runs", type=int, default=10)
     options = parser.parse_args()
     size = Size(runs=options.runs, scales=(0.2,))
     seconds(2, size._replace(runs=1))  # compile
