@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from benchmarks.speed import DRAWN, ELIMINATION, IN_BLOCKS, INDEX, SAMPLING, SURVIVAL, Speeds
+from benchmarks.speed import DRAWN, ELIMINATION, INDEX, SAMPLING, SURVIVAL, Speeds
 from benchmarks.starts import Long, Starts
 
 MOST_TIMES_LIMIT = {ELIMINATION: 4.0, INDEX: 25.0, SAMPLING: 150.0, SURVIVAL: 60.0}
@@ -41,18 +41,16 @@ def targets(speeds: Sequence[Speeds], starts: Starts, long: Long) -> list[Target
         )
         for kind, most in MOST_TIMES_LIMIT.items()
     ]
-    plain = [
-        Target(
-            f"elimination policies, times as fast as plain Python, delays {source}",
-            min(row.over[source] for row in rows if row.over),
-            LEAST_TIMES_PLAIN,
-            at_most=False,
-        )
-        for source in (DRAWN, IN_BLOCKS)
-    ]
     return [
         *found,
-        *plain,
+        # Of the three kinds of plain Python the target means the one without a compiler anywhere,
+        # of 100 000 to 250 000 steps a second; the page shows the ratios to all of them.
+        Target(
+            "elimination policies, times as fast as plain Python, delays drawn",
+            min(row.over[DRAWN] for row in rows if row.over),
+            LEAST_TIMES_PLAIN,
+            at_most=False,
+        ),
         Target("peak memory at T = 10^8 over that at T = 10^6", long.long / long.short, 1.02),
         Target("peak memory in T = 10^9 over that at T = 10^6", long.longest / long.short, 1.02),
         Target("a warm process simulates after", starts.warm, 1.5, unit=" s"),

@@ -13,7 +13,9 @@ from tarry.ledger import Ledger
 from tarry.policies.protocol import Setting
 from tarry.policies.survival_evidence import SurvivalEvidence, empty_evidence
 
-USUAL_END = {"cost": 0.5, "reward": 0.9}  # shares of the prior on "reaches D", by experiment
+# Mass of the prior and its share on "reaches D", by experiment (docs/survival-measurements.md).
+USUAL_MASS = {"cost": 0.5, "reward": 1.0}
+USUAL_END = {"cost": 0.5, "reward": 0.97}
 
 
 class SurvivalThompsonRule(NamedTuple):
@@ -86,9 +88,9 @@ class SurvivalThompson:
 
     Args:
         bins: Number of bins, from 2; fewer where D has not so many different whole numbers.
-        mass: Weight of the prior, in plays.
+        mass: Weight of the prior, in plays. By default 0.5 for cost and 1 for reward.
         end: Share of the prior on "reaches D": what is assumed of ages that no play has reached
-            yet. By default 0.5 for cost and 0.9 for reward, where doubt should favour the arm.
+            yet. By default 0.5 for cost and 0.97 for reward, where doubt should favour the arm.
         redraws: Arms drawn anew in each step besides the one played last, from 1.
 
     >>> import tarry
@@ -99,7 +101,7 @@ class SurvivalThompson:
     """
 
     bins: int = 24
-    mass: float = 0.5
+    mass: float | None = None
     end: float | None = None
     redraws: int = 1
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
@@ -109,16 +111,18 @@ class SurvivalThompson:
     def __post_init__(self) -> None:
         """Refuse settings without a meaning."""
         check_whole("number of bins", self.bins, 2)
-        check_positive("mass", self.mass)
+        if self.mass is not None:
+            check_positive("mass", self.mass)
         check_whole("number of redraws", self.redraws, 1)
         if self.end is not None and check_positive("end", self.end) >= 1:
             raise InputError(f"The end is {self.end!r}; it must be a number between 0 and 1.")
 
     def start(self, setting: Setting) -> SurvivalThompsonRule:
         """The same prior for every arm."""
-        usual = USUAL_END["reward" if setting.reward else "cost"]
-        end = usual if self.end is None else self.end
-        evidence = empty_evidence(setting.arms, setting.max_delay, self.bins, self.mass, end)
+        payoff = "reward" if setting.reward else "cost"
+        mass = USUAL_MASS[payoff] if self.mass is None else self.mass
+        end = USUAL_END[payoff] if self.end is None else self.end
+        evidence = empty_evidence(setting.arms, setting.max_delay, self.bins, mass, end)
         return SurvivalThompsonRule(
             reward=setting.reward,
             redraws=self.redraws,
