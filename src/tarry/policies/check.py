@@ -3,8 +3,6 @@
 import dataclasses
 import functools
 import inspect
-import math
-import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -110,10 +108,3 @@ def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         words = " or ".join(f'"{word}"' for word in allowed)
         raise InputError(f"{name} is {value!r}; give {words}.")
-
-
-def check_positive(name: str, value: object) -> None:
-    """Refuse a setting that is no positive number."""
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not number or not 0.0 < float(value) < math.inf:  # type: ignore[arg-type]  # a Real
-        raise InputError(f"{name} is {value!r}; give a positive number.")

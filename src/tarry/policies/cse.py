@@ -8,9 +8,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from tarry.arrays import Floats
+from tarry.checks import check_positive
 from tarry.ledger import Ledger
 from tarry.policies.bounds import mean_complete, mean_minus, missing_bound, width
-from tarry.policies.check import check_positive
 from tarry.policies.protocol import STOP, Setting
 from tarry.policies.sweep import Sweep, full_sweep
 
