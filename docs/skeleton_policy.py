@@ -66,6 +66,7 @@ class EpsilonGreedy:
     epsilon: float = 0.1
 
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")  # those that it serves
+    origin: ClassVar[str] = "baseline"  # "paper", "baseline", or "ours"
     needs_horizon: ClassVar[bool] = False  # True if `start` uses setting.horizon
 
     def __post_init__(self) -> None:

@@ -45,7 +45,8 @@ def test_settings_cannot_be_changed(policy: Any) -> None:
 
 @every_class
 def test_declares_what_it_needs(cls: type[Any]) -> None:
-    """Each class says itself which payoffs it serves and whether it needs the horizon."""
+    """Each class says itself where it is from, what it serves and whether it needs a horizon."""
+    assert vars(cls)["origin"] in {"paper", "baseline", "ours"}
     assert isinstance(vars(cls)["needs_horizon"], bool)
     assert set(vars(cls)["payoffs"]) <= {"cost", "reward"}
     assert vars(cls)["payoffs"]
