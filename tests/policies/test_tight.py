@@ -142,7 +142,7 @@ LAWS: dict[str, FloatArray] = {
 def test_every_bound_covers_under_adaptive_play(law: str) -> None:
     """At a fixed time, no bound of arm 0 misses more often than its level, chance allowed for."""
     most, runs, delays = 24, 250, LAWS[law]
-    mean = delays.mean() / most
+    mean = float(delays.mean()) / most
     misses = dict.fromkeys(
         ("lower", "upper", "ledger lower", "ledger upper", "missing", "increment"), 0
     )
