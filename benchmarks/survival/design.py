@@ -48,6 +48,7 @@ QUESTIONS: dict[str, Mapping[str, Any]] = {
     },
     "How many arms drawn anew, besides the one played?": {
         **{f"{redraws}": Thompson(redraws=redraws) for redraws in (1, 2, 4)},
+        "4, and 0.8 of the prior on 'reaches D'": Thompson(redraws=4, end=0.8),
         "all 30": Thompson(redraws=29),
     },
     "How wide is the index of SurvivalUCB?": {
