@@ -43,12 +43,12 @@ QUESTIONS: dict[str, Mapping[str, Any]] = {
         f"{mass:g} plays": Thompson(mass=mass) for mass in (0.1, 0.25, 0.5, 1.0, 2.0)
     },
     "How much of the prior on 'reaches D' (beyond the oldest age)?": {
-        **{f"{end:g}": Thompson(end=end) for end in (0.04, 0.2, 0.5, 0.7, 0.9, 0.97, 0.99)},
-        "0.5 for cost, 0.97 for reward": Thompson(),
+        **{f"{end:g}": Thompson(end=end) for end in (0.04, 0.2, 0.5, 0.8, 0.9, 0.97, 0.99)},
+        "0.8 for cost, 0.97 for reward": Thompson(),
     },
     "How many arms drawn anew, besides the one played?": {
         **{f"{redraws}": Thompson(redraws=redraws) for redraws in (1, 2, 4)},
-        "4, and 0.8 of the prior on 'reaches D'": Thompson(redraws=4, end=0.8),
+        "4 for cost, 1 for reward": Thompson(),
         "all 30": Thompson(redraws=29),
     },
     "How wide is the index of SurvivalUCB?": {

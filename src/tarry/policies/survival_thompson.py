@@ -13,9 +13,11 @@ from tarry.ledger import Ledger
 from tarry.policies.protocol import Setting
 from tarry.policies.survival_evidence import SurvivalEvidence, empty_evidence
 
-# Mass of the prior and its share on "reaches D", by experiment (docs/survival-measurements.md).
+# Mass of the prior, its share on "reaches D" and arms drawn anew, by experiment: see the tables of
+# docs/survival-measurements.md.
 USUAL_MASS = {"cost": 0.5, "reward": 1.0}
-USUAL_END = {"cost": 0.5, "reward": 0.97}
+USUAL_END = {"cost": 0.8, "reward": 0.97}
+USUAL_REDRAWS = {"cost": 4, "reward": 1}
 
 
 class SurvivalThompsonRule(NamedTuple):
@@ -90,8 +92,9 @@ class SurvivalThompson:
         bins: Number of bins, from 2; fewer where D has not so many different whole numbers.
         mass: Weight of the prior, in plays. By default 0.5 for cost and 1 for reward.
         end: Share of the prior on "reaches D": what is assumed of ages that no play has reached
-            yet. By default 0.5 for cost and 0.97 for reward, where doubt should favour the arm.
-        redraws: Arms drawn anew in each step besides the one played last, from 1.
+            yet. By default 0.8 for cost and 0.97 for reward, where doubt should favour the arm.
+        redraws: Arms drawn anew in each step besides the one played last, from 1. By default 4
+            for cost, where an arm that began badly must be looked at again, and 1 for reward.
 
     >>> import tarry
     >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
@@ -103,7 +106,7 @@ class SurvivalThompson:
     bins: int = 24
     mass: float | None = None
     end: float | None = None
-    redraws: int = 1
+    redraws: int | None = None
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "ours"
     needs_horizon: ClassVar[bool] = False
@@ -113,7 +116,8 @@ class SurvivalThompson:
         check_whole("number of bins", self.bins, 2)
         if self.mass is not None:
             check_positive("mass", self.mass)
-        check_whole("number of redraws", self.redraws, 1)
+        if self.redraws is not None:
+            check_whole("number of redraws", self.redraws, 1)
         if self.end is not None and check_positive("end", self.end) >= 1:
             raise InputError(f"The end is {self.end!r}; it must be a number between 0 and 1.")
 
@@ -125,7 +129,7 @@ class SurvivalThompson:
         evidence = empty_evidence(setting.arms, setting.max_delay, self.bins, mass, end)
         return SurvivalThompsonRule(
             reward=setting.reward,
-            redraws=self.redraws,
+            redraws=USUAL_REDRAWS[payoff] if self.redraws is None else self.redraws,
             edges=evidence.edges,
             evidence=evidence,
             draws=np.zeros(setting.arms),
