@@ -31,7 +31,7 @@ COMPARISON = (
 )
 GROWTH = (
     "Elimination hardly notices the number of arms, an index policy looks at every arm in every "
-    "step, and SurvivalThompson draws for two of them. Memory holds the plays of the last D "
+    "step, and SurvivalThompson draws for a few of them. Memory holds the plays of the last D "
     "steps, so a large D costs cache misses. The time per step does not grow with the horizon."
 )
 
