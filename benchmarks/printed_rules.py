@@ -9,9 +9,9 @@ import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
 from tarry.ledger import Ledger
-from tarry.policies.bounds import mean_complete, mean_minus, mean_plus, missing_bound, width
+from tarry.policies.elimination.widths import mean_complete, mean_minus, mean_plus, missing_bound, width
 from tarry.policies.protocol import STOP, Setting
-from tarry.policies.sweep import Sweep, full_sweep
+from tarry.policies.elimination.sweep import Sweep, full_sweep
 
 
 class PrintedRSERule(NamedTuple):

@@ -12,8 +12,8 @@ from benchmarks.survival.runs import markdown
 from tarry.arrays import FloatArray, Ints
 from tarry.ledger import Ledger
 from tarry.policies import Setting
-from tarry.policies.tight_bounds import ledger_lower, ledger_upper, tight_missing_bound
-from tarry.policies.tight_evidence import TightEvidence, empty_tight_evidence
+from tarry.policies.elimination.tight_bounds import ledger_lower, ledger_upper, tight_missing_bound
+from tarry.policies.elimination.tight_evidence import TightEvidence, empty_tight_evidence
 from tarry.problems.problem import Problem
 
 MOST, STEPS, GRID = 60, 200, 8

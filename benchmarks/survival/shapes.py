@@ -15,8 +15,8 @@ import numpy as np
 from tarry.arrays import Floats, Ints
 from tarry.ledger import Ledger
 from tarry.policies import Setting
-from tarry.policies.survival_evidence import SurvivalEvidence, draw_beta, empty_evidence
-from tarry.policies.survival_thompson import USUAL_END
+from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta, empty_evidence
+from tarry.policies.survival.thompson import USUAL_END
 
 SHAPES = ("exact", "beta", "normal")
 

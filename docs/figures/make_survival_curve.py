@@ -13,7 +13,7 @@ import tarry
 from tarry.arrays import FloatArray, IntArray
 from tarry.experiments.figures import save_figure, styled
 from tarry.experiments.palette import BLUE, GREY, INK, RED
-from tarry.policies.survival_evidence import SurvivalEvidence, empty_evidence
+from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 
 MAX_DELAY, PLAYS, EVERY = 600, 60, 5  # a play every 5 s for 5 minutes, answers within 10
 MOMENTS = {60: "after 1 minute", 180: "after 3 minutes", 900: "after 15 minutes"}

@@ -1,6 +1,30 @@
-"""Names for the array types that the whole package uses."""
+"""Names for the array types that the whole package uses, and what an array of a rule is for.
 
-from typing import Any, Protocol, TypeAlias
+Every array in a rule, and in the ledger, has a *role*, which stands in its annotation:
+
+    ArmEvidence[Floats]     what happened, by arm: only facts change it (an answer, an age, a start)
+    SharedEvidence[Floats]  what happened, of no arm in particular
+    ArmState[Floats]        what decisions keep for themselves, by arm: a cached draw, a bound
+    SharedState[Floats]     likewise, of no arm in particular: the threshold B of an elimination
+    FreshState[Ints]        positions in the list of arms, worth nothing once the arms change
+    Constant[Floats]        follows from the settings and never changes: the edges of bins
+
+Arrays by arm are arm-major: an array of n numbers for K arms has n / K of them for arm 0, then as
+many for arm 1, and so on. With that, arms can come, go and pause while nobody has to guess.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import (
+    Annotated,
+    Any,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 import numpy.typing as npt
@@ -34,3 +58,47 @@ class Floats(Protocol):
 
     def __len__(self) -> int:
         """How many there are."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """What an array is for: see the module."""
+
+    name: str
+    evidence: bool = False  # changed by facts only, never by a decision
+    by_arm: bool = False  # arm-major; an arm takes its part along
+    kept: bool = False  # stays when arms change, though it is not by arm
+
+
+T = TypeVar("T")
+ArmEvidence = Annotated[T, Role("ArmEvidence", evidence=True, by_arm=True)]
+SharedEvidence = Annotated[T, Role("SharedEvidence", evidence=True, kept=True)]
+ArmState = Annotated[T, Role("ArmState", by_arm=True)]
+SharedState = Annotated[T, Role("SharedState", kept=True)]
+FreshState = Annotated[T, Role("FreshState")]
+Constant = Annotated[T, Role("Constant")]
+
+
+def is_tuple(value: Any) -> bool:
+    """Whether `value` is a NamedTuple."""
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+def roles_of(cls: type) -> dict[str, Role]:
+    """The roles that the fields of a NamedTuple class name, by field."""
+    roles = {}
+    for name, hint in get_type_hints(cls, include_extras=True).items():
+        found = [a for a in get_args(hint)[1:] if isinstance(a, Role)]
+        if get_origin(hint) is Annotated and found:
+            roles[name] = found[0]
+    return roles
+
+
+def arrays_of(value: Any, path: str = "") -> Iterator[tuple[str, Any, Role | None]]:
+    """All arrays of a NamedTuple and of those inside it: path, array and role, None if not said."""
+    roles = roles_of(type(value))
+    for name, field in zip(value._fields, value, strict=True):
+        if is_tuple(field):
+            yield from arrays_of(field, f"{path}{name}.")
+        elif hasattr(field, "__setitem__"):
+            yield f"{path}{name}", field, roles.get(name)

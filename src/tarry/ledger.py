@@ -1,8 +1,7 @@
 """The ledger: what was played, what came back, what is still out and how old it is.
 
-The simulator and the live agent book the same three events here (a play starts, its answer is
-seen, it is at least D old), and every policy reads its evidence from here, so the delicate
-question of what is known at time `now` is answered once.
+`tarry.policies.driver` books three facts here, for the simulator and for the live agent: a play
+starts, its answer is seen, it is at least D old. Every policy reads its evidence from here.
 
 The words, for arm i at time `now` (the time of the next play), all within the current phase:
 
@@ -18,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import IntArray, Ints
+from tarry.arrays import ArmEvidence, FreshState, IntArray, Ints, SharedEvidence
 
 
 class Ledger(NamedTuple):
@@ -27,24 +26,22 @@ class Ledger(NamedTuple):
     All fields are arrays, so that one ledger serves interpreted and compiled code.
     """
 
-    plays: Ints  # n(i)
-    seen: Ints  # |O(i)|
-    seen_sum: Ints  # sum of the delays over O(i)
-    start_sum: Ints  # sum of the starts over M(i); the ages add up to m(i) * now - start_sum
-    complete: Ints  # |F(i)|
-    complete_sum: Ints  # sum of the delays over F(i)
-    latest: Ints  # start, arm and delay of the play that became complete last
-    phase: Ints  # first step of the current phase, failed phases so far
-    sweeps: Ints  # a queue of (last step, size) pairs, see close_sweep
-    sweeps_ends: Ints  # first and one past the last pair of the queue, as running counts
-    spacing: Ints  # least time between plays of an arm, 0 where its sweeps say it (live only)
+    plays: ArmEvidence[Ints]  # n(i)
+    seen: ArmEvidence[Ints]  # |O(i)|
+    seen_sum: ArmEvidence[Ints]  # sum of the delays over O(i)
+    start_sum: ArmEvidence[Ints]  # sum of the starts over M(i); see missing_age
+    complete: ArmEvidence[Ints]  # |F(i)|
+    complete_sum: ArmEvidence[Ints]  # sum of the delays over F(i)
+    spacing: ArmEvidence[Ints]  # least time between plays, 0 where its sweeps say it (live only)
+    latest: FreshState[Ints]  # start, arm and delay of the play that became complete last
+    phase: SharedEvidence[Ints]  # one number: the first play of the current phase
 
     def missing(self, arm: int) -> int:
         """m(i): how many plays of `arm` are still out."""
         return self.plays[arm] - self.seen[arm]
 
     def missing_age(self, arm: int, now: int) -> int:
-        """Sum of the ages now - start of the plays of `arm` that are still out."""
+        """Sum of the ages of the plays of `arm` that are still out: m(i) * now - start_sum."""
         return (self.plays[arm] - self.seen[arm]) * now - self.start_sum[arm]
 
     def window(self, arm: int) -> int:
@@ -56,18 +53,18 @@ class Ledger(NamedTuple):
         self.plays[arm] += 1
         self.start_sum[arm] += start
 
-    def book_return(self, step: int, arm: int, start: int, delay: int) -> bool:
-        """The answer of play number `step` is seen; tells whether it belongs to this phase."""
-        if step < self.phase[0]:
+    def book_return(self, number: int, arm: int, start: int, delay: int) -> bool:
+        """The answer of play `number` is seen; tells whether it belongs to this phase."""
+        if number < self.phase[0]:
             return False
         self.seen[arm] += 1
         self.seen_sum[arm] += delay
         self.start_sum[arm] -= start
         return True
 
-    def book_complete(self, step: int, arm: int, start: int, delay: int) -> None:
-        """Play number `step` is D old, so its payoff is known."""
-        if step < self.phase[0]:
+    def book_complete(self, number: int, arm: int, start: int, delay: int) -> None:
+        """Play `number` is D old, so its payoff is known."""
+        if number < self.phase[0]:
             return
         self.complete[arm] += 1
         self.complete_sum[arm] += delay
@@ -75,8 +72,8 @@ class Ledger(NamedTuple):
         self.latest[1] = arm
         self.latest[2] = delay
 
-    def restart(self, step: int) -> None:
-        """A phase failed: forget everything, and ignore what its plays still bring."""
+    def restart(self, number: int) -> None:
+        """A new phase begins with play `number`: forget all, and ignore what older plays bring."""
         for arm in range(len(self.plays)):
             self.plays[arm] = 0
             self.seen[arm] = 0
@@ -85,53 +82,7 @@ class Ledger(NamedTuple):
             self.complete[arm] = 0
             self.complete_sum[arm] = 0
         self.latest[1] = -1
-        self.phase[0] = step
-        self.phase[1] += 1
-        self.sweeps_ends[0] = 0
-        self.sweeps_ends[1] = 0
-
-    def note_failure(self) -> None:
-        """A phase failed, and its evidence is kept."""
-        self.phase[1] += 1
-
-    def close_sweep(self, size: int, last: int) -> None:
-        """A sweep of `size` arms ended with the play at time `last`.
-
-        The queue holds the sweeps that may become the smallest of the last D steps: a sweep
-        at least as large as a later one never will. Sizes therefore rise strictly, so that
-        the number of arms bounds the length of the queue.
-        """
-        capacity = len(self.sweeps) // 2
-        while (
-            self.sweeps_ends[1] > self.sweeps_ends[0]
-            and self.sweeps[2 * ((self.sweeps_ends[1] - 1) % capacity) + 1] >= size
-        ):
-            self.sweeps_ends[1] -= 1
-        slot = self.sweeps_ends[1] % capacity
-        self.sweeps[2 * slot] = last
-        self.sweeps[2 * slot + 1] = size
-        self.sweeps_ends[1] += 1
-
-    def smallest_sweep(self, since: int) -> int:
-        """R: the smallest sweep among those that ended after time `since`, 0 if there is none."""
-        capacity = len(self.sweeps) // 2
-        while (
-            self.sweeps_ends[1] > self.sweeps_ends[0]
-            and self.sweeps[2 * (self.sweeps_ends[0] % capacity)] <= since
-        ):
-            self.sweeps_ends[0] += 1
-        if self.sweeps_ends[1] == self.sweeps_ends[0]:
-            return 0
-        return self.sweeps[2 * (self.sweeps_ends[0] % capacity) + 1]
-
-    def round_robin(self, size: int, now: int, max_delay: int) -> int:
-        """R after a sweep of `size` arms that ended just before `now`: the smallest of the last D.
-
-        With D = 1 no sweep ended within the last D steps but this one, at their edge.
-        """
-        self.close_sweep(size, now - 1)
-        smallest = self.smallest_sweep(now - max_delay)
-        return smallest if smallest > 0 else size
+        self.phase[0] = number
 
 
 def empty_ledger(arms: int) -> Ledger:
@@ -147,9 +98,7 @@ def empty_ledger(arms: int) -> Ledger:
         start_sum=zeros(arms),
         complete=zeros(arms),
         complete_sum=zeros(arms),
-        latest=np.array([0, -1, 0], np.int64),
-        phase=zeros(2),
-        sweeps=zeros(2 * (arms + 1)),
-        sweeps_ends=zeros(2),
         spacing=zeros(arms),
+        latest=np.array([0, -1, 0], np.int64),
+        phase=zeros(1),
     )

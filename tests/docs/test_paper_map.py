@@ -114,4 +114,4 @@ def test_tests_exist(title: str, tests: str) -> None:
 def test_the_search_for_names_can_fail() -> None:
     """A name that does not exist is noticed."""
     with pytest.raises(AttributeError):
-        found("tarry.policies.cse.CSERule.no_such_method")
+        found("tarry.policies.elimination.cse.CSERule.no_such_method")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarry
-from tarry.policies.survival_evidence import SurvivalEvidence, empty_evidence
+from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 from tests.conformance.cases import Kept
 
 

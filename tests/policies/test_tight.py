@@ -13,7 +13,7 @@ import tarry
 from tarry.arrays import FloatArray
 from tarry.errors import InputError
 from tarry.ledger import Ledger, empty_ledger
-from tarry.policies.tight_bounds import (
+from tarry.policies.elimination.tight_bounds import (
     kl_lower,
     kl_upper,
     ledger_lower,
@@ -21,7 +21,7 @@ from tarry.policies.tight_bounds import (
     tight_missing_bound,
     uniform_level,
 )
-from tarry.policies.tight_evidence import TightEvidence, empty_tight_evidence
+from tarry.policies.elimination.tight_evidence import TightEvidence, empty_tight_evidence
 from tests.conformance.cases import Kept
 
 LEVEL = math.log(10)  # each bound may miss once in ten

@@ -103,11 +103,11 @@ def test_cache_is_found_again_and_never_stale(sandbox: Sandbox) -> None:
     assert first["said"] == "tarry: compiling SERule (once for this version) ...\n"
     assert (second["hits"], second["misses"]) == (1, 0)
     assert second["arms"] == first["arms"]
-    sandbox.edit("policies/bounds.py", f"return {WIDTH}", f"return 0.01 * {WIDTH}")
+    sandbox.edit("policies/elimination/widths.py", f"return {WIDTH}", f"return 0.01 * {WIDTH}")
     edited = sandbox.play()
     assert (edited["hits"], edited["misses"]) == (0, 1)
     assert edited["arms"] != first["arms"]
-    sandbox.edit("policies/bounds.py", f"return 0.01 * {WIDTH}", f"return {WIDTH}")
+    sandbox.edit("policies/elimination/widths.py", f"return 0.01 * {WIDTH}", f"return {WIDTH}")
     back = sandbox.play()
     assert (back["hits"], back["misses"], back["arms"]) == (1, 0, first["arms"])
 
@@ -115,7 +115,7 @@ def test_cache_is_found_again_and_never_stale(sandbox: Sandbox) -> None:
 def test_sources_edited_under_a_running_process(sandbox: Sandbox) -> None:
     """A process whose sources change before it compiles leaves nothing for others to find."""
     edit = (
-        "source = Path(tarry.policies.uniform.__file__); "
+        "source = Path(tarry.policies.baselines.uniform.__file__); "
         "source.write_text(source.read_text().replace('rng.random()', '0.0'))"
     )
     running = sandbox.play("tarry.Uniform()", edit)

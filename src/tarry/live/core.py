@@ -19,7 +19,7 @@ from tarry.live.desk import Desk, Maker, is_tuple
 from tarry.live.plays import Arm, Counts, Entry, Status, Told
 from tarry.policies.check import check_rule, policy_label
 from tarry.policies.protocol import STOP, Policy, Setting
-from tarry.policies.sweep import Sweep
+from tarry.policies.elimination.sweep import Sweep
 
 REMEMBERED = 10_000  # ended plays whose answers are kept, beyond those younger than D
 RECENT = 100  # choices that count as recent

@@ -9,7 +9,7 @@ from tarry.live.curve import Estimate
 from tarry.live.desk import is_tuple
 from tarry.live.plays import Arm, Counts
 from tarry.policies.check import policy_label
-from tarry.policies.sweep import Sweep
+from tarry.policies.elimination.sweep import Sweep
 
 FEW = 10  # answers below which an estimate is mostly guessing
 

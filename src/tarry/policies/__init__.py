@@ -3,20 +3,20 @@
 from typing import Any
 
 from tarry.errors import UnknownNameError
-from tarry.policies.bdse import BDSE
-from tarry.policies.bhse import BHSE
-from tarry.policies.censored_ucb import CensoredUCB
-from tarry.policies.cse import CSE
-from tarry.policies.delayed_thompson import DelayedThompson
-from tarry.policies.delayed_ucb import DelayedUCB
-from tarry.policies.opse import OPSE
+from tarry.policies.baselines.delayed_thompson import DelayedThompson
+from tarry.policies.baselines.uniform import Uniform
+from tarry.policies.elimination.bdse import BDSE
+from tarry.policies.elimination.bhse import BHSE
+from tarry.policies.elimination.cse import CSE
+from tarry.policies.elimination.opse import OPSE
+from tarry.policies.elimination.rse import RSE
+from tarry.policies.elimination.se import SE
+from tarry.policies.elimination.sepk import SEPK
+from tarry.policies.index.censored_ucb import CensoredUCB
+from tarry.policies.index.delayed_ucb import DelayedUCB
 from tarry.policies.protocol import STOP, Policy, Rule, Setting
-from tarry.policies.rse import RSE
-from tarry.policies.se import SE
-from tarry.policies.sepk import SEPK
-from tarry.policies.survival_thompson import SurvivalThompson
-from tarry.policies.survival_ucb import SurvivalUCB
-from tarry.policies.uniform import Uniform
+from tarry.policies.survival.thompson import SurvivalThompson
+from tarry.policies.survival.ucb import SurvivalUCB
 
 POLICIES: dict[str, type[Any]] = {
     cls.__name__: cls

@@ -11,11 +11,23 @@ import numpy as np
 from tarry.arrays import IntArray
 from tarry.checks import as_whole
 from tarry.errors import InputError, PayoffError, PolicyError
+from tarry.policies.protocol import OPTIONAL_HOOKS
 
 RULE_METHODS = {
+    "select": ("ledger", "plays", "row", "now", "rng"),
+    **{hook.__name__: tuple(inspect.signature(hook).parameters)[1:] for hook in OPTIONAL_HOOKS},
+}
+# The methods of rules written for version 0.1, and what each of them is to be changed to.
+FORMER_METHODS = {
     "select": ("ledger", "step", "now", "rng"),
     "returned": ("arm", "delay", "rng"),
     "outlived": ("arm", "edge"),
+    "withdrawn": ("arm", "edge"),
+}
+FORMER_NAMES = {
+    "step": "plays.number[row]",
+    "arm": "plays.arm[row]",
+    "delay": "plays.delay[row]",
 }
 
 
@@ -50,11 +62,43 @@ def check_rule(rule: Any, policy: Any) -> None:
     if not callable(getattr(rule, "select", None)):
         raise PolicyError(
             f"{type(policy).__name__}.start returned a {type(rule).__name__} without a method "
-            f"select(ledger, step, now, rng), which chooses the arm."
+            f"select(ledger, plays, row, now, rng), which chooses the arm."
         )
     for name, parameters in RULE_METHODS.items():
-        if hasattr(rule, name):
-            _check_takes(getattr(rule, name), parameters)
+        method = getattr(rule, name, None)
+        if method is not None and not callable(method):
+            raise PolicyError(
+                f"{type(rule).__name__}.{name} is a {type(method).__name__}, but a rule is called "
+                f"by this name as {name}({', '.join(parameters)}); give the field another name."
+            )
+        if method is not None:
+            _check_present_form(name, method)
+            _check_takes(method, parameters)
+    _check_phase(rule)
+
+
+def _check_present_form(name: str, method: Callable[..., Any]) -> None:
+    """Say what to change in a rule that was written for version 0.1."""
+    former = FORMER_METHODS.get(name)
+    if former is None or tuple(inspect.signature(method).parameters) != former:
+        return
+    instead = [f"{word} is now {FORMER_NAMES[word]}" for word in former if word in FORMER_NAMES]
+    raise PolicyError(
+        f"{getattr(method, '__qualname__', name)} takes ({', '.join(former)}), as in tarry 0.1; "
+        f"let it take ({', '.join(RULE_METHODS[name])}), where {' and '.join(instead)}."
+    )
+
+
+def _check_phase(rule: Any) -> None:
+    """Refuse a field called `phase` that means something else."""
+    phase = getattr(rule, "phase", None)
+    if phase is None:
+        return
+    if not hasattr(phase, "__setitem__") or len(phase) != 2:
+        raise PolicyError(
+            f"{type(rule).__name__}.phase is {phase!r}; a field of this name is an array of two "
+            f"whole numbers, the first play of the current phase and how many have failed."
+        )
 
 
 def rule_edges(rule: Any, policy: Any, max_delay: int) -> IntArray:

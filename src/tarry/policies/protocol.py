@@ -5,23 +5,33 @@ them, and refuses bad ones. A run begins with `rule = policy.start(setting)`. Th
 NamedTuple of numbers and arrays with plain methods. It is all the state there is, so it can be
 copied, saved and handed to compiled code as it is, and it contains no trace of a compiler.
 
-A rule is called in this order, again and again:
+A rule decides in one method and learns in others. Each is handed the table of plays (see
+`tarry.plays`) and the row of the play that it is about:
 
-    arm = rule.select(ledger, step, now, rng)   which arm to play as play number `step`
-    rule.returned(arm, delay, rng)              an answer of this phase is seen (optional)
-    rule.outlived(arm, edge)                    a play still out reached age edges[edge] (optional)
-    rule.withdrawn(arm, edge)                   it had not: it was told late (live, optional)
+    arm = rule.select(ledger, plays, row, now, rng)   which arm to play; decides, and learns nothing
 
-`step` counts plays from 1, `now` is the time of this play. In simulation one play is made per unit
-of time and the two are equal; live, `now` is a clock. `rng` is the only source of randomness.
+    rule.started(plays, row)                 the play was made (this and all below: optional)
+    rule.returned(plays, row, now, rng)      its answer is seen
+    rule.outlived(plays, row, edge, now)     it is still out at age edges[edge]
+    rule.aged(plays, row, edge, now)         it is so old, back or not
+    rule.withdrawn(plays, row, edge, now)    it had been back by then, as an answer told late shows
+
+`plays.number[row]` counts plays from 1, `now` is the time of the decision or of the fact. In
+simulation one play is made per unit of time and the two are equal; live, `now` is a clock. `rng` is
+the only source of randomness, and its numbers depend on the seed and the play alone.
+
+What decisions write and what facts write is apart, and each array says in its annotation which it
+is (`tarry.arrays`). Evidence is a fold over facts: it can be rebuilt without deciding anything
+again. A rule whose `phase` (first play of the current phase, failed phases so far) moves has begun
+anew, and the ledger is begun anew with it.
 """
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
-import numpy as np
-
 from tarry.ledger import Ledger
+from tarry.plays import Plays
+from tarry.randomness import RETURN, Random
 
 STOP = -1  # what `select` returns when a rule gives up: CSE and RSE on their own, after a failure
 
@@ -36,10 +46,33 @@ class Setting(NamedTuple):
 
 
 class Rule(Protocol):
-    """The running form of a policy: a NamedTuple of numbers and arrays that chooses arms."""
+    """The running form of a policy: a NamedTuple of numbers and arrays that chooses arms.
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
-        """Choose the arm of play number `step`, made at time `now`; `STOP` ends the run."""
+    Only `select` is needed. A rule with one of the hooks about ages has a field `edges`, the ages
+    from 1 to D that it wants to hear of.
+    """
+
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
+        """Choose the arm of the play in `row`, made at time `now`; `STOP` ends the run."""
+
+
+class LearningRule(Rule, Protocol):
+    """A rule with all the hooks there are; each of them may be left out."""
+
+    def started(self, plays: Plays, row: int) -> None:
+        """The play in `row` was made, of arm plays.arm[row]."""
+
+    def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
+        """Its answer is seen: it took plays.delay[row]."""
+
+    def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
+        """It is still out, and edges[edge] old."""
+
+    def aged(self, plays: Plays, row: int, edge: int, now: int) -> None:
+        """It is edges[edge] old, back or not; of a play that was cancelled earlier, never told."""
+
+    def withdrawn(self, plays: Plays, row: int, edge: int, now: int) -> None:
+        """An answer told late shows that it had not outlived edges[edge] (live only)."""
 
 
 @runtime_checkable
@@ -53,13 +86,83 @@ class Policy(Protocol):
         """A fresh rule for this setting."""
 
 
-def returned(rule: Any, arm: int, delay: int, rng: np.random.Generator) -> None:
+# Each hook is called through the function of its name, which does nothing where a rule lacks it.
+# Compiled code decides that once per class: see `tarry.compiled`, which reads OPTIONAL_HOOKS.
+
+
+def started(rule: Any, plays: Plays, row: int) -> None:
+    """Tell the rule of a play, if it wants to know."""
+    if hasattr(rule, "started"):
+        _started(rule, plays, row)
+
+
+def returned(rule: Any, plays: Plays, row: int, now: int, rng: Random) -> None:
     """Tell the rule of an answer, if it wants to know."""
     if hasattr(rule, "returned"):
-        rule.returned(arm, delay, rng)
+        _returned(rule, plays, row, now, rng)
 
 
-def outlived(rule: Any, arm: int, edge: int) -> None:
-    """Tell the rule that a play still out is as old as its edge number `edge`, if it has edges."""
+def outlived(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
+    """Tell the rule that a play still out has reached an edge, if it wants to know."""
     if hasattr(rule, "outlived"):
-        rule.outlived(arm, edge)
+        _outlived(rule, plays, row, edge, now)
+
+
+def aged(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
+    """Tell the rule that a play has reached an edge, if it wants to know."""
+    if hasattr(rule, "aged"):
+        _aged(rule, plays, row, edge, now)
+
+
+def withdrawn(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
+    """Tell the rule that a play had not outlived an edge, if it wants to know."""
+    if hasattr(rule, "withdrawn"):
+        _withdrawn(rule, plays, row, edge, now)
+
+
+def _started(rule: Any, plays: Plays, row: int) -> None:
+    rule.started(plays, row)
+
+
+def _returned(rule: Any, plays: Plays, row: int, now: int, rng: Random) -> None:
+    rng.begin(plays.number[row], RETURN)
+    rule.returned(plays, row, now, rng)
+
+
+def _outlived(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
+    rule.outlived(plays, row, edge, now)
+
+
+def _aged(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
+    rule.aged(plays, row, edge, now)
+
+
+def _withdrawn(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
+    rule.withdrawn(plays, row, edge, now)
+
+
+def follow_phase(rule: Any, ledger: Ledger, failures: int) -> int:
+    """How many phases of the rule have failed; begin the ledger anew if more than `failures` have.
+
+    A rule that keeps its evidence counts failures, and its phase begins where it began.
+    """
+    return _follow_phase(rule, ledger, failures) if hasattr(rule, "phase") else failures
+
+
+def _follow_phase(rule: Any, ledger: Ledger, failures: int) -> int:
+    if rule.phase[1] != failures and rule.phase[0] != ledger.phase[0]:
+        ledger.restart(rule.phase[0])
+    return rule.phase[1]  # type: ignore[no-any-return]  # an array of whole numbers
+
+
+def _no_phase(rule: Any, ledger: Ledger, failures: int) -> int:
+    return failures
+
+
+OPTIONAL_HOOKS = {
+    started: _started,
+    returned: _returned,
+    outlived: _outlived,
+    aged: _aged,
+    withdrawn: _withdrawn,
+}

@@ -37,8 +37,17 @@ PACKAGE = "tarry"
 # them costs five times the work itself, and nothing in our own loop ever creates an array: it is
 # compiled without reference counts, and what it calls is inlined.
 _BARE = {"_nrt": False, "forceinline": True, "error_model": "numpy"}
+# Draws are long and called from many places: inlined everywhere, they take a minute to compile.
+_AS_CALLS = ("exponential", "beyond_tail", "under_curve", "beta_of_small")
 _COUNTED = {"_nrt": True, "error_model": "numpy"}
-_OWN_CLASSES = ("tarry.policies", "tarry.ledger", "tarry.problems.world", "tarry.simulation")
+_OWN_CLASSES = (
+    "tarry.policies",
+    "tarry.ledger",
+    "tarry.plays",
+    "tarry.randomness",
+    "tarry.problems.world",
+    "tarry.simulation",
+)
 _OF_EVERY_NAMEDTUPLE = ("_asdict", "_make", "_replace")
 _methods: dict[str, tuple[str, ...]] = {}  # method name -> parameter names known to Numba
 _helpers: set[python_types.FunctionType] = set()
@@ -189,7 +198,21 @@ def _register_method(name: str, parameters: tuple[str, ...], *, bare: bool) -> N
         {"pick": _implementation},
     )
     options = _BARE if bare else _COUNTED
-    overload_method(types.BaseNamedTuple, name, strict=False, jit_options=options)(resolve)
+    if name in _AS_CALLS:
+        options = {**_BARE, "forceinline": False}
+    from numba.core.typing import templates
+
+    kwargs = {"strict": False, "jit_options": options}
+    base = templates.make_overload_method_template(
+        types.BaseNamedTuple, name, overload_func=resolve, inline="never", **kwargs
+    )
+
+    class FieldsFirst(base):
+        def _resolve(self, typ, attr):
+            return None if attr in getattr(typ, "fields", ()) else super()._resolve(typ, attr)
+
+    templates.infer_getattr(FieldsFirst)
+    overload(resolve, **kwargs)(resolve)
 
 
 def _implementation(cls: type, name: str) -> Any:
@@ -238,21 +261,23 @@ def _in_package(thing: Any) -> bool:
     return str(thing.__module__).partition(".")[0] == PACKAGE
 
 
-def _has(rule: Any, method: str) -> bool:
-    return hasattr(rule.instance_class, method)
-
-
-@overload(protocol.returned, strict=False, jit_options=_BARE)
-def _returned(rule: Any, arm: Any, delay: Any, rng: Any) -> Any:
+def _bridge_hook(hook: Any, call: Any) -> None:
     """Compiled code calls a hook only where the class has it, decided once when compiling."""
-    if _has(rule, "returned"):
-        return lambda rule, arm, delay, rng: rule.returned(arm, delay, rng)
-    return lambda rule, arm, delay, rng: None
+    name, parameters = hook.__name__, ", ".join(inspect.signature(hook).parameters)
+    resolve = _written(
+        f"def nothing({parameters}):\n    return None\n"
+        f"def resolve({parameters}):\n"
+        f"    return call if hasattr(rule.instance_class, {name!r}) else nothing\n",
+        {"call": call},
+    )
+    overload(hook, strict=False, jit_options=_BARE)(resolve)
 
 
-@overload(protocol.outlived, strict=False, jit_options=_BARE)
-def _outlived(rule: Any, arm: Any, edge: Any) -> Any:
-    """As above."""
-    if _has(rule, "outlived"):
-        return lambda rule, arm, edge: rule.outlived(arm, edge)
-    return lambda rule, arm, edge: None
+def _bridge_phase(rule: Any, ledger: Any, failures: Any) -> Any:
+    """Compiled code looks at the phase where the class has it, decided once when compiling."""
+    return protocol._follow_phase if "phase" in rule.fields else protocol._no_phase
+
+
+overload(protocol.follow_phase, strict=False, jit_options=_BARE)(_bridge_phase)
+for _hook, _call in protocol.OPTIONAL_HOOKS.items():
+    _bridge_hook(_hook, _call)

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import numpy as np
-
 from tarry.checks import as_whole
 from tarry.errors import PolicyError
 from tarry.ledger import Ledger
-from tarry.policies.protocol import STOP
+from tarry.plays import Plays
+from tarry.policies.protocol import OPTIONAL_HOOKS, STOP
+from tarry.randomness import Random
 from tarry.simulation.loop import run_steps
 
 
@@ -19,17 +19,17 @@ class Watched:
 
     def __init__(self, rule: Any) -> None:
         self.rule = rule
-        for hook in ("returned", "outlived"):
-            if hasattr(rule, hook):
-                setattr(self, hook, getattr(rule, hook))
+        for name in (*(hook.__name__ for hook in OPTIONAL_HOOKS), "phase"):
+            if hasattr(rule, name):
+                setattr(self, name, getattr(rule, name))
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The rule's choice."""
-        choice = self.rule.select(ledger, step, now, rng)
+        choice = self.rule.select(ledger, plays, row, now, rng)
         arm = as_whole(choice)
         if arm is None:
             raise PolicyError(
-                f"{type(self.rule).__name__}.select returned {choice!r} at step {step}; it must "
+                f"{type(self.rule).__name__}.select returned {choice!r} at step {plays.number[row]}; it must "
                 f"return the number of an arm, or {STOP} to stop."
             )
         return arm

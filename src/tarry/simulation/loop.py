@@ -2,16 +2,17 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tarry.arrays import FloatArray, IntArray
 from tarry.ledger import Ledger
-from tarry.policies.protocol import STOP, outlived, returned
+from tarry.plays import Plays, SteadyAges
+from tarry.policies.driver import book_answer, book_start, decide, settle
+from tarry.policies.protocol import STOP, follow_phase
 from tarry.problems.world import World
+from tarry.randomness import Random
 from tarry.simulation.calendar import Calendar
 
 # The running numbers of a tape.
-STEP, ROW, RESTARTS, STOPPED, MISUSED = range(5)
+STEP, LINE, RESTARTS, STOPPED, MISUSED = range(5)
 # A test may fail several times at once when history is kept: at most log2(D) < 32 times.
 SPARE_RESTARTS = 64
 
@@ -24,79 +25,57 @@ class Tape(NamedTuple):
     delays: IntArray
     regret: FloatArray
     restarts: IntArray  # steps at which a phase failed
-    marks: IntArray  # next step, rows written, restarts, step of a stop or 0, arm out of range
+    marks: IntArray  # next step, lines written, restarts, step of a stop or 0, arm out of range
     total: FloatArray  # regret so far
 
 
 def run_steps(
     rule: Any,
     ledger: Ledger,
+    plays: Plays,
+    ages: SteadyAges,
     calendar: Calendar,
     world: World,
     gaps: FloatArray,
     tape: Tape,
-    rng: np.random.Generator,
+    rng: Random,
     last: int,
 ) -> None:
     """Play up to and including step `last`, or until the rule stops or the tape needs room."""
     step = tape.marks[STEP]
-    row = tape.marks[ROW]
+    line = tape.marks[LINE]
     total = tape.total[0]
     every = len(tape.steps) == 0
     arms = len(gaps)
-    while step <= last and tape.marks[RESTARTS] + SPARE_RESTARTS <= len(tape.restarts):
-        arm = rule.select(ledger, step, step, rng)
-        while tape.marks[RESTARTS] < ledger.phase[1]:
-            tape.restarts[tape.marks[RESTARTS]] = step
-            tape.marks[RESTARTS] += 1
+    restarts = tape.marks[RESTARTS]
+    while step <= last and restarts + SPARE_RESTARTS <= len(tape.restarts):
+        arm = decide(rule, ledger, plays, step, step, rng)
+        failures = follow_phase(rule, ledger, restarts)
+        while restarts < failures:
+            tape.restarts[restarts] = step
+            restarts += 1
         if arm < 0 or arm >= arms:
             tape.marks[STOPPED] = step
             if arm != STOP:
                 tape.marks[MISUSED] = 1
             break
+        row = plays.row_of(step)
         delay = world.delay(step, arm)
-        ledger.book_play(arm, step)
-        calendar.add(step, arm, delay)
+        book_start(rule, ledger, plays, row, arm, step)
+        calendar.add(row, step + delay)
         total += gaps[arm]
-        if every or (row < len(tape.steps) and tape.steps[row] == step):
-            tape.arms[row] = arm
-            tape.delays[row] = delay
-            tape.regret[row] = total
-            row += 1
+        if every or (line < len(tape.steps) and tape.steps[line] == step):
+            tape.arms[line] = arm
+            tape.delays[line] = delay
+            tape.regret[line] = total
+            line += 1
+        row = calendar.tear_off(step)
         step += 1
-        settle(rule, ledger, calendar, step, rng)
+        while row >= 0:  # an answer is seen in the step after the one in which it arrives
+            book_answer(rule, ledger, plays, row, step - 1 - plays.start[row], step, rng)
+            row = calendar.next_of[row]
+        settle(rule, ledger, plays, ages, step - 1, step)
     tape.marks[STEP] = step
-    tape.marks[ROW] = row
+    tape.marks[LINE] = line
+    tape.marks[RESTARTS] = restarts
     tape.total[0] = total
-
-
-def settle(
-    rule: Any, ledger: Ledger, calendar: Calendar, now: int, rng: np.random.Generator
-) -> None:
-    """Book what becomes known when time reaches `now`.
-
-    Answers with start + delay = now - 1 are seen, those of one step with the latest play first.
-    The play that started at now - D is complete. Then plays still out that reach an edge.
-    """
-    mask = len(calendar.due) - 1
-    day = (now - 1) & mask
-    place = calendar.due[day]
-    calendar.due[day] = -1
-    while place >= 0:
-        arm = calendar.arm_of[place]
-        delay = calendar.delay_of[place]
-        start = now - 1 - delay
-        if ledger.book_return(start, arm, start, delay):
-            returned(rule, arm, delay, rng)
-        place = calendar.next_of[place]
-    start = now - calendar.max_delay
-    if start >= 1:
-        place = start & mask
-        ledger.book_complete(start, calendar.arm_of[place], start, calendar.delay_of[place])
-    for edge in range(len(calendar.edges)):
-        age = calendar.edges[edge]
-        start = now - age
-        if start >= ledger.phase[0] and start >= 1:
-            place = start & mask
-            if calendar.delay_of[place] >= age:
-                outlived(rule, calendar.arm_of[place], edge)

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-import numpy as np
 from numba.core.errors import NumbaError
 
 from tarry.arrays import FloatArray
 from tarry.errors import PolicyError
 from tarry.ledger import Ledger
+from tarry.plays import Plays, SteadyAges
 from tarry.problems.world import World
+from tarry.randomness import Random
 from tarry.simulation import bridge
 from tarry.simulation.calendar import Calendar
 from tarry.simulation.loop import Tape, run_steps
@@ -22,11 +23,13 @@ from tarry.simulation.loop import Tape, run_steps
 def enter_loop(
     rule: Any,
     ledger: Ledger,
+    plays: Plays,
+    ages: SteadyAges,
     calendar: Calendar,
     world: World,
     gaps: FloatArray,
     tape: Tape,
-    rng: np.random.Generator,
+    rng: Random,
     last: int,
 ) -> None:
     """The loop as Python calls it.
@@ -34,7 +37,7 @@ def enter_loop(
     The loop counts no references. Here they are counted, once a call, so that what was handed in
     is given back.
     """
-    run_steps(rule, ledger, calendar, world, gaps, tape, rng, last)
+    run_steps(rule, ledger, plays, ages, calendar, world, gaps, tape, rng, last)
 
 
 bridge.admit_package()

@@ -13,12 +13,14 @@ from tarry.arrays import FloatArray, IntArray, Steps
 from tarry.checks import check_payoff, check_whole
 from tarry.errors import InputError, PolicyError
 from tarry.ledger import empty_ledger
+from tarry.plays import empty_plays, steady_ages
 from tarry.policies.check import check_policy, check_rule, policy_label, rule_edges
 from tarry.policies.protocol import Policy, Setting
 from tarry.problems.problem import Payoff, Problem
+from tarry.randomness import new_random
 from tarry.simulation.calendar import empty_calendar
 from tarry.simulation.interpreted import run_interpreted
-from tarry.simulation.loop import MISUSED, RESTARTS, ROW, SPARE_RESTARTS, STEP, STOPPED, Tape
+from tarry.simulation.loop import LINE, MISUSED, RESTARTS, SPARE_RESTARTS, STEP, STOPPED, Tape
 from tarry.simulation.record import steps_to_record
 
 Mode = Literal["auto", "compiled", "interpreted"]
@@ -109,14 +111,17 @@ def play(
     rule = policy.start(setting)
     check_rule(rule, policy)
     edges = rule_edges(rule, policy, problem.max_delay)
+    plays = empty_plays(problem.max_delay, regular=True)
     arguments = (
         rule,
         empty_ledger(problem.arms),
-        empty_calendar(problem.max_delay, edges),
+        plays,
+        steady_ages(problem.max_delay, edges),
+        empty_calendar(len(plays.number)),
         problem.world(seed),
         problem.gaps(payoff),
         _blank_tape(steps, horizon),
-        np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(1,)))),
+        new_random(seed),
     )
     run_steps, chosen_mode, why = _loop_for(policy, arguments, mode)
     tape = _run(run_steps, arguments, horizon, progress)
@@ -126,7 +131,7 @@ def play(
             f"{policy_label(policy)} chose an arm outside 0..{problem.arms - 1} at step {stopped}; "
             f"`select` returns the number of an arm, or -1 to stop."
         )
-    rows = int(tape.marks[ROW])
+    rows = int(tape.marks[LINE])
     return Run(
         policy=policy,
         payoff=payoff,

@@ -7,11 +7,13 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tarry.arrays import Floats, Ints
+from tarry.arrays import ArmState, Constant, Floats, FreshState, Ints
 from tarry.checks import check_positive, check_whole
 from tarry.ledger import Ledger
+from tarry.plays import Plays
 from tarry.policies.protocol import Setting
-from tarry.policies.survival_evidence import SurvivalEvidence, empty_evidence
+from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
+from tarry.randomness import Random
 
 
 class SurvivalUCBRule(NamedTuple):
@@ -19,15 +21,15 @@ class SurvivalUCBRule(NamedTuple):
 
     reward: bool
     z: float
-    edges: Ints  # ages at which the rule hears of plays still out: the ends of the bins
+    edges: Constant[Ints]  # ages at which the rule hears of plays still out: the ends of the bins
     evidence: SurvivalEvidence
-    indices: Floats  # the latest index of each arm, between 0 and 1; higher is better
-    turn: Ints  # the arm played last, and the arm whose turn to be computed anew is next
+    indices: ArmState[Floats]  # the latest index of each arm, between 0 and 1; higher is better
+    turn: FreshState[Ints]  # the arm played last, and the arm to be computed anew next
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """Compute the index of the arm played last and of one other anew; play the best."""
         arms = len(self.indices)
-        log_time = math.log(step)
+        log_time = math.log(plays.number[row])
         self.reckon(self.turn[0], log_time)
         self.reckon(self.turn[1], log_time)
         self.turn[1] += 1
@@ -61,17 +63,17 @@ class SurvivalUCBRule(NamedTuple):
         else:
             self.indices[arm] = 1.0 - (mean + radius - half) / (1.0 + 2.0 * radius)
 
-    def returned(self, arm: int, delay: int, rng: np.random.Generator) -> None:
+    def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
         """An answer: an event in its bin."""
-        self.evidence.book_event(arm, delay)
+        self.evidence.book_event(plays.arm[row], plays.delay[row])
 
-    def outlived(self, arm: int, edge: int) -> None:
+    def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """A play still out has crossed the end of a bin."""
-        self.evidence.book_pass(arm, edge)
+        self.evidence.book_pass(plays.arm[row], edge)
 
-    def withdrawn(self, arm: int, edge: int) -> None:
+    def withdrawn(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """An answer told late shows that its play had not crossed the end of this bin."""
-        self.evidence.unbook_pass(arm, edge)
+        self.evidence.unbook_pass(plays.arm[row], edge)
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class SurvivalUCB:
     """The optimistic index of a survival curve: `SurvivalThompson` without randomness.
 
     The evidence is that of `SurvivalThompson`: answers and plays still out, in bins that grow
-    geometrically (see `tarry.policies.survival_evidence`). For each arm,
+    geometrically (see `tarry.policies.survival.evidence`). For each arm,
 
         M, V   posterior mean and variance of the mean payoff, where the part of the curve that no
                play has reached yet is assumed as good as possible: delay D for reward, the
@@ -118,6 +120,7 @@ class SurvivalUCB:
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "ours"
     needs_horizon: ClassVar[bool] = False
+    shareable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse settings without a meaning."""

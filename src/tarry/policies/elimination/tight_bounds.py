@@ -15,7 +15,7 @@ play was decided before its own delay was drawn. `uniform_level` solves the righ
 import math
 
 from tarry.ledger import Ledger
-from tarry.policies.bounds import mean_complete, mean_minus, mean_plus
+from tarry.policies.elimination.widths import mean_complete, mean_minus, mean_plus
 
 
 def kl_lower(mean: float, radius: float) -> float:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from tarry.ledger import Ledger
+from tarry.plays import Plays
 from tarry.policies.protocol import Setting
+from tarry.randomness import Random
 
 
 class DelayedUCBRule(NamedTuple):
@@ -17,12 +17,12 @@ class DelayedUCBRule(NamedTuple):
     max_delay: int
     reward: bool
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """An arm without an answer, fewest plays first; else the most promising index."""
         unseen = -1
         best = 0
         best_index = -math.inf
-        confidence = 2.0 * math.log(step)
+        confidence = 2.0 * math.log(plays.number[row])
         sign = 1.0 if self.reward else -1.0
         for arm in range(len(ledger.plays)):
             seen = ledger.seen[arm]
@@ -61,6 +61,7 @@ class DelayedUCB:
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = False
+    shareable: ClassVar[bool] = True
 
     def start(self, setting: Setting) -> DelayedUCBRule:
         """All the evidence is in the ledger."""

@@ -5,29 +5,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
-
+from tarry.arrays import Ints, SharedState
 from tarry.ledger import Ledger
+from tarry.plays import Plays
 from tarry.policies.check import check_choice
+from tarry.policies.elimination.rse import RSERule, first_phase
+from tarry.policies.elimination.sweep import first_of_phases
+from tarry.policies.elimination.tight_rule import start_tight
 from tarry.policies.protocol import STOP, Setting
-from tarry.policies.rse import RSERule, first_phase
-from tarry.policies.tight_rule import start_tight
+from tarry.randomness import Random
 
 
 class BHSERule(NamedTuple):
     """The running form of `BHSE`: a failed phase is forgotten."""
 
     horizon: int
+    phase: SharedState[Ints]  # first play of this phase, failed phases so far
     rse: RSERule
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """What RSE plays; where it fails, halve B and start it again from nothing."""
-        arm = self.rse.select(ledger, step, now, rng)
+        arm = self.rse.select(ledger, plays, row, now, rng)
         if arm == STOP:
             self.rse.threshold[0] /= 2.0
-            self.rse.log_term[0] = math.log(max(self.horizon - step + 1, 2))  # RSE(T - t, ...)
-            self.rse.sweep.reopen()
-            ledger.restart(step)
+            number = plays.number[row]
+            self.rse.log_term[0] = math.log(max(self.horizon - number + 1, 2))  # RSE(T - t, ...)
+            self.rse.sweep.forget()
+            self.phase[0] = number
+            self.phase[1] += 1
             arm = self.rse.sweep.next_arm()
         return arm
 
@@ -36,9 +41,10 @@ class BHSEKeptRule(NamedTuple):
     """The running form of `BHSE(keep_history=True)`: only the threshold moves."""
 
     least: float  # 1 / T
+    phase: SharedState[Ints]  # 0, and how often the threshold moved
     rse: RSERule
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; after a full sweep, the test with as many B as it takes."""
         rse = self.rse
         if rse.sweep.finished():
@@ -46,7 +52,7 @@ class BHSEKeptRule(NamedTuple):
             if rse.sweep.eliminate(True, rse.threshold[0]) == 0:
                 rse.sweep.reopen()
                 rse.reward_bounds(ledger)
-                rse.sweep.relax(ledger, True, rse.threshold, self.least)
+                rse.sweep.relax(self.phase, True, rse.threshold, self.least)
         return rse.sweep.next_arm()
 
 
@@ -71,7 +77,7 @@ class BHSE:
     Args:
         keep_history: Keep the evidence of failed phases.
         bounds: "paper" for the bounds above, "tight" for narrower ones at the same confidence, on
-            kept history whatever `keep_history` says (see `tarry.policies.tight_rule`).
+            kept history whatever `keep_history` says (see `tarry.policies.elimination.tight_rule`).
 
     >>> import tarry
     >>> problem = tarry.problems.bernoulli(5, 200, seed=1)
@@ -85,6 +91,7 @@ class BHSE:
     payoffs: ClassVar[Sequence[str]] = ("reward",)
     origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
+    shareable: ClassVar[bool] = False
     counterpart: ClassVar[str] = "BDSE"
 
     def __post_init__(self) -> None:
@@ -97,5 +104,5 @@ class BHSE:
             return start_tight(setting)
         rse = first_phase(setting, 1.0)
         if self.keep_history:
-            return BHSEKeptRule(1.0 / setting.horizon, rse)
-        return BHSERule(setting.horizon, rse)
+            return BHSEKeptRule(1.0 / setting.horizon, first_of_phases(), rse)
+        return BHSERule(setting.horizon, first_of_phases(), rse)

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
-import numpy as np
-
 from tarry.ledger import Ledger
+from tarry.plays import Plays
 from tarry.policies.check import check_choice
 from tarry.policies.protocol import Setting
+from tarry.randomness import Random
 
 
 class CensoredUCBRule(NamedTuple):
@@ -19,13 +19,14 @@ class CensoredUCBRule(NamedTuple):
     reward: bool
     confidence: float  # what stands over N under the root
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """Each arm once, then any arm up to time D, then the most promising index."""
         arms = len(ledger.plays)
-        if step <= arms:
-            return step - 1
+        number = plays.number[row]
+        if number <= arms:
+            return number - 1
         if now <= self.max_delay:
-            return min(int(rng.random() * arms), arms - 1)
+            return rng.integers(arms)
         best = 0
         best_index = -math.inf
         sign = 1.0 if self.reward else -1.0
@@ -78,6 +79,7 @@ class CensoredUCB:
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = True
+    shareable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse another radius."""

@@ -5,29 +5,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
-
+from tarry.arrays import Ints, SharedState
 from tarry.ledger import Ledger
+from tarry.plays import Plays
 from tarry.policies.check import check_choice
-from tarry.policies.cse import CSERule, first_phase
+from tarry.policies.elimination.cse import CSERule, first_phase
+from tarry.policies.elimination.sweep import first_of_phases
+from tarry.policies.elimination.tight_rule import start_tight
 from tarry.policies.protocol import STOP, Setting
-from tarry.policies.tight_rule import start_tight
+from tarry.randomness import Random
 
 
 class BDSERule(NamedTuple):
     """The running form of `BDSE`: a failed phase is forgotten."""
 
     horizon: int
+    phase: SharedState[Ints]  # first play of this phase, failed phases so far
     cse: CSERule
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """What CSE plays; where it fails, double B and start it again from nothing."""
-        arm = self.cse.select(ledger, step, now, rng)
+        arm = self.cse.select(ledger, plays, row, now, rng)
         if arm == STOP:
             self.cse.threshold[0] *= 2.0
-            self.cse.log_term[0] = math.log(max(self.horizon - step + 1, 2))  # CSE(T - t, ...)
-            self.cse.sweep.reopen()
-            ledger.restart(step)
+            number = plays.number[row]
+            self.cse.log_term[0] = math.log(max(self.horizon - number + 1, 2))  # CSE(T - t, ...)
+            self.cse.sweep.forget()
+            self.phase[0] = number
+            self.phase[1] += 1
             arm = self.cse.sweep.next_arm()
         return arm
 
@@ -35,18 +40,19 @@ class BDSERule(NamedTuple):
 class BDSEKeptRule(NamedTuple):
     """The running form of `BDSE(keep_history=True)`: only the threshold moves."""
 
+    phase: SharedState[Ints]  # 0, and how often the threshold moved
     cse: CSERule
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; after a full sweep, the test with as many B as it takes."""
         cse = self.cse
         if cse.sweep.finished():
-            spacing = ledger.round_robin(cse.sweep.position[0], now, cse.max_delay)
+            spacing = cse.sweep.round_robin(now, cse.max_delay)
             cse.cost_bounds(ledger, now, spacing)
             if cse.sweep.eliminate(False, cse.threshold[0]) == 0:
                 cse.sweep.reopen()
                 cse.cost_bounds(ledger, now, spacing)
-                cse.sweep.relax(ledger, False, cse.threshold, 1.0)
+                cse.sweep.relax(self.phase, False, cse.threshold, 1.0)
         return cse.sweep.next_arm()
 
 
@@ -74,7 +80,7 @@ class BDSE:
     Args:
         keep_history: Keep the evidence of failed phases.
         bounds: "paper" for the bounds above, "tight" for narrower ones at the same confidence, on
-            kept history whatever `keep_history` says (see `tarry.policies.tight_rule`).
+            kept history whatever `keep_history` says (see `tarry.policies.elimination.tight_rule`).
 
     >>> import tarry
     >>> problem = tarry.problems.bernoulli(5, 200, seed=1)
@@ -93,6 +99,7 @@ class BDSE:
     payoffs: ClassVar[Sequence[str]] = ("cost",)
     origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
+    shareable: ClassVar[bool] = False
     counterpart: ClassVar[str] = "BHSE"
 
     def __post_init__(self) -> None:
@@ -104,4 +111,6 @@ class BDSE:
         if self.bounds == "tight":
             return start_tight(setting)
         cse = first_phase(setting, 1.0 / setting.max_delay)
-        return BDSEKeptRule(cse) if self.keep_history else BDSERule(setting.horizon, cse)
+        if self.keep_history:
+            return BDSEKeptRule(first_of_phases(), cse)
+        return BDSERule(setting.horizon, first_of_phases(), cse)

@@ -6,12 +6,14 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tarry.arrays import Floats, Ints
+from tarry.arrays import ArmState, Constant, Floats, FreshState, Ints
 from tarry.checks import check_positive, check_whole
 from tarry.errors import InputError
 from tarry.ledger import Ledger
+from tarry.plays import Plays
 from tarry.policies.protocol import Setting
-from tarry.policies.survival_evidence import SurvivalEvidence, empty_evidence
+from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
+from tarry.randomness import Random
 
 # Mass of the prior, its share on "reaches D" and arms drawn anew, by experiment: see the tables of
 # docs/survival-measurements.md.
@@ -25,12 +27,12 @@ class SurvivalThompsonRule(NamedTuple):
 
     reward: bool
     redraws: int
-    edges: Ints  # ages at which the rule hears of plays still out: the ends of the bins
+    edges: Constant[Ints]  # ages at which the rule hears of plays still out: the ends of the bins
     evidence: SurvivalEvidence
-    draws: Floats  # the latest draw of each arm's mean payoff
-    turn: Ints  # the arm played last, or -1, and the arm whose turn to be drawn anew is next
+    draws: ArmState[Floats]  # the latest draw of each arm's mean payoff
+    turn: FreshState[Ints]  # the arm played last, or -1, and the arm drawn anew before
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """Draw the arm played last and `redraws` others anew; play the best of all draws."""
         arms = len(self.draws)
         if self.turn[0] < 0:
@@ -53,17 +55,17 @@ class SurvivalThompsonRule(NamedTuple):
         self.turn[0] = best
         return best
 
-    def returned(self, arm: int, delay: int, rng: np.random.Generator) -> None:
+    def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
         """An answer: an event in its bin."""
-        self.evidence.book_event(arm, delay)
+        self.evidence.book_event(plays.arm[row], plays.delay[row])
 
-    def outlived(self, arm: int, edge: int) -> None:
+    def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """A play still out has crossed the end of a bin."""
-        self.evidence.book_pass(arm, edge)
+        self.evidence.book_pass(plays.arm[row], edge)
 
-    def withdrawn(self, arm: int, edge: int) -> None:
+    def withdrawn(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """An answer told late shows that its play had not crossed the end of this bin."""
-        self.evidence.unbook_pass(arm, edge)
+        self.evidence.unbook_pass(plays.arm[row], edge)
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class SurvivalThompson:
     A pending play is a right-censored observation. Delays 0..D are cut into bins that grow
     geometrically; the hazard h_b of each bin (the chance to come back in it, having outlived the
     bins before) is learnt from the answers that fell into the bin and from the plays, back or
-    still out, that are known to have outlived it (see `tarry.policies.survival_evidence`):
+    still out, that are known to have outlived it (see `tarry.policies.survival.evidence`):
 
         h_b ~ Beta(a_b + events_b, r_b + passes_b)
         mean payoff = sum_b S_b h_b x_b + S_end,     S_b = prod_{j < b} (1 - h_j)
@@ -110,6 +112,7 @@ class SurvivalThompson:
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "ours"
     needs_horizon: ClassVar[bool] = False
+    shareable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse settings without a meaning."""

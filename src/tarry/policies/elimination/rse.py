@@ -7,20 +7,22 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tarry.arrays import Floats
+from tarry.arrays import Floats, SharedState
 from tarry.checks import check_positive
 from tarry.ledger import Ledger
-from tarry.policies.bounds import mean_complete, mean_plus, width
+from tarry.plays import Plays
+from tarry.policies.elimination.sweep import Sweep, full_sweep
+from tarry.policies.elimination.widths import mean_complete, mean_plus, width
 from tarry.policies.protocol import STOP, Setting
-from tarry.policies.sweep import Sweep, full_sweep
+from tarry.randomness import Random
 
 
 class RSERule(NamedTuple):
     """The running form of `RSE`, and one phase of `BHSE`."""
 
     max_delay: int  # D
-    threshold: Floats  # B, one number
-    log_term: Floats  # L, one number
+    threshold: SharedState[Floats]  # B, one number
+    log_term: SharedState[Floats]  # L, one number
     sweep: Sweep
 
     def reward_bounds(self, ledger: Ledger) -> None:
@@ -35,7 +37,7 @@ class RSERule(NamedTuple):
             self.sweep.upper[arm] = min(upper1, upper2)
             self.sweep.lower[arm] = mean - radius
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; after a full sweep, first the elimination step."""
         if self.sweep.finished():
             self.reward_bounds(ledger)
@@ -92,6 +94,7 @@ class RSE:
     payoffs: ClassVar[Sequence[str]] = ("reward",)
     origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
+    shareable: ClassVar[bool] = False
     counterpart: ClassVar[str] = "CSE"
 
     def __post_init__(self) -> None:

@@ -7,20 +7,22 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tarry.arrays import Floats
+from tarry.arrays import Floats, SharedState
 from tarry.checks import check_positive
 from tarry.ledger import Ledger
-from tarry.policies.bounds import mean_complete, mean_minus, missing_bound, width
+from tarry.plays import Plays
+from tarry.policies.elimination.sweep import Sweep, full_sweep
+from tarry.policies.elimination.widths import mean_complete, mean_minus, missing_bound, width
 from tarry.policies.protocol import STOP, Setting
-from tarry.policies.sweep import Sweep, full_sweep
+from tarry.randomness import Random
 
 
 class CSERule(NamedTuple):
     """The running form of `CSE`, and one phase of `BDSE`."""
 
     max_delay: int  # D
-    threshold: Floats  # B, one number
-    log_term: Floats  # L, one number
+    threshold: SharedState[Floats]  # B, one number
+    log_term: SharedState[Floats]  # L, one number
     sweep: Sweep
 
     def cost_bounds(self, ledger: Ledger, now: int, round_robin: int) -> None:
@@ -39,7 +41,7 @@ class CSERule(NamedTuple):
             self.sweep.lower[arm] = max(lower1, lower2, lower3)
             self.sweep.upper[arm] = mean + radius
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; after a full sweep, first the elimination step."""
         if self.sweep.finished():
             self.cost_bounds(ledger, now, self.sweep.position[0])
@@ -98,6 +100,7 @@ class CSE:
     payoffs: ClassVar[Sequence[str]] = ("cost",)
     origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
+    shareable: ClassVar[bool] = False
     counterpart: ClassVar[str] = "RSE"
 
     def __post_init__(self) -> None:

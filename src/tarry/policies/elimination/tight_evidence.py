@@ -24,41 +24,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import Floats, Ints
-from tarry.policies.tight_bounds import kl_lower, kl_upper
+from tarry.arrays import ArmEvidence, Constant, Floats, Ints
+from tarry.policies.elimination.tight_bounds import kl_lower, kl_upper
 
 
 class TightEvidence(NamedTuple):
     """Sums of increments of all arms, arm-major: entry arm * G + b belongs to increment b + 1."""
 
-    edges: Ints  # x_1 .. x_G
-    widths: Floats  # w_b / D
-    full: Floats  # plays with Y_b = 1, known by their age
-    part: Floats  # sum of Y_b over the answers that fell into the increment
-    old: Ints  # n_b, as of the latest call of `grow_older`
-    starts: Ints  # ring of the latest plays (a power of two): when they started,
-    owners: Ints  # and of which arm they were
-    places: Ints  # per increment how many plays are x_b old, and last: how many plays there are
+    edges: Constant[Ints]  # x_1 .. x_G
+    widths: Constant[Floats]  # w_b / D
+    full: ArmEvidence[Floats]  # plays with Y_b = 1, known by their age
+    part: ArmEvidence[Floats]  # sum of Y_b over the answers that fell into the increment
+    old: ArmEvidence[Ints]  # n_b
 
-    def note_start(self, arm: int, now: int) -> None:
-        """A play of `arm` starts now."""
-        slot = self.places[len(self.edges)] & (len(self.starts) - 1)
-        self.starts[slot] = now
-        self.owners[slot] = arm
-        self.places[len(self.edges)] += 1
-
-    def grow_older(self, now: int) -> None:
-        """Count the plays that have become old enough for each increment."""
-        grid = len(self.edges)
-        mask = len(self.starts) - 1
-        plays = self.places[grid]
-        for b in range(grid):
-            place = self.places[b]
-            born = now - self.edges[b]
-            while place < plays and self.starts[place & mask] <= born:
-                self.old[self.owners[place & mask] * grid + b] += 1
-                place += 1
-            self.places[b] = place
+    def add_old(self, arm: int, edge: int) -> None:
+        """A play has become edges[edge] old, back or not."""
+        self.old[arm * len(self.edges) + edge] += 1
 
     def add_answer(self, arm: int, delay: int) -> None:
         """An answer came back: the increment that holds its delay is known in part."""
@@ -74,6 +55,10 @@ class TightEvidence(NamedTuple):
     def add_full(self, arm: int, edge: int) -> None:
         """A play is still out at age edges[edge]: that increment is 1."""
         self.full[arm * len(self.edges) + edge] += 1.0
+
+    def remove_full(self, arm: int, edge: int) -> None:
+        """It was not: its answer had come back before, but was told only afterwards."""
+        self.full[arm * len(self.edges) + edge] -= 1.0
 
     def increments_lower(self, arm: int, plays: int, level: float) -> float:
         """LCB of the mean payoff of `arm`, which was played `plays` times.
@@ -111,18 +96,14 @@ class TightEvidence(NamedTuple):
         return total
 
 
-def empty_tight_evidence(arms: int, max_delay: int, plays: int, grid: int) -> TightEvidence:
-    """No play yet; at most `plays` plays are counted at a time as younger than D."""
+def empty_tight_evidence(arms: int, max_delay: int, grid: int) -> TightEvidence:
+    """No play yet."""
     edges = np.unique(np.rint(np.geomspace(1, max_delay, grid)).astype(np.int64))
     size = len(edges)
-    ring = 1 << plays.bit_length()  # a power of two above `plays`
     return TightEvidence(
         edges=edges,
         widths=np.diff(edges, prepend=0) / max_delay,
         full=np.zeros(arms * size),
         part=np.zeros(arms * size),
         old=np.zeros(arms * size, np.int64),
-        starts=np.zeros(ring, np.int64),
-        owners=np.zeros(ring, np.int64),
-        places=np.zeros(size + 1, np.int64),
     )

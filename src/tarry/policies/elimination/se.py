@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from tarry.ledger import Ledger
-from tarry.policies.bounds import width
+from tarry.plays import Plays
+from tarry.policies.elimination.sweep import Sweep, full_sweep
+from tarry.policies.elimination.widths import width
 from tarry.policies.protocol import Setting
-from tarry.policies.sweep import Sweep, full_sweep
+from tarry.randomness import Random
 
 
 class SERule(NamedTuple):
@@ -21,7 +21,7 @@ class SERule(NamedTuple):
     log_term: float  # L
     sweep: Sweep
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; after a full sweep, first the elimination."""
         if self.sweep.finished():
             for k in range(self.sweep.position[0]):
@@ -62,6 +62,7 @@ class SE:
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = True
+    shareable: ClassVar[bool] = False
 
     def start(self, setting: Setting) -> SERule:
         """All arms active, nothing known."""

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from tarry.ledger import Ledger
+from tarry.plays import Plays
 from tarry.policies.protocol import Setting
+from tarry.randomness import Random
 
 
 class UniformRule(NamedTuple):
@@ -15,9 +15,9 @@ class UniformRule(NamedTuple):
 
     arms: int
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """Any arm, all equally likely."""
-        return min(int(rng.random() * self.arms), self.arms - 1)
+        return rng.integers(self.arms)
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Uniform:
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = False
+    shareable: ClassVar[bool] = True
 
     def start(self, setting: Setting) -> UniformRule:
         """Nothing is learnt, so the number of arms is all there is."""

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from tarry.ledger import Ledger
-from tarry.policies.bounds import mean_minus, mean_plus, missing_bound, width
+from tarry.plays import Plays
+from tarry.policies.elimination.sweep import Sweep, full_sweep
+from tarry.policies.elimination.widths import mean_minus, mean_plus, missing_bound, width
 from tarry.policies.protocol import Setting
-from tarry.policies.sweep import Sweep, full_sweep
+from tarry.randomness import Random
 
 
 class SEPKRule(NamedTuple):
@@ -21,7 +21,7 @@ class SEPKRule(NamedTuple):
     log_term: float  # L
     sweep: Sweep
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; after a full sweep, first the elimination."""
         if self.sweep.finished():
             size = self.sweep.position[0]
@@ -76,6 +76,7 @@ class SEPK:
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
+    shareable: ClassVar[bool] = False
 
     def start(self, setting: Setting) -> SEPKRule:
         """All arms active, nothing known."""

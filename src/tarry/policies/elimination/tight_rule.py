@@ -23,17 +23,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import FloatArray, Floats, Ints
+from tarry.arrays import ArmState, Constant, FloatArray, Floats, Ints, SharedState
 from tarry.ledger import Ledger
-from tarry.policies.protocol import Setting
-from tarry.policies.sweep import Sweep, full_sweep
-from tarry.policies.tight_bounds import (
+from tarry.plays import Plays
+from tarry.policies.elimination.sweep import Sweep, first_of_phases, full_sweep
+from tarry.policies.elimination.tight_bounds import (
     ledger_lower,
     ledger_upper,
     tight_missing_bound,
     uniform_level,
 )
-from tarry.policies.tight_evidence import TightEvidence, empty_tight_evidence
+from tarry.policies.elimination.tight_evidence import TightEvidence, empty_tight_evidence
+from tarry.policies.protocol import Setting
+from tarry.randomness import Random
 
 GRID = 24  # G; more increments cost time, and log(G) in the level of each
 GROWTH = 1.1  # the factor of a step of B, by experiment
@@ -44,32 +46,31 @@ class TightRule(NamedTuple):
 
     reward: bool
     max_delay: int
-    levels: Floats  # of means, of increments, of the missing plays
+    levels: Constant[Floats]  # of means, of increments, of the missing plays
     growth: float  # factor of a step of B
-    threshold: Floats  # B, one number
-    edges: Ints
+    phase: SharedState[Ints]  # 0, and how often the threshold moved
+    threshold: SharedState[Floats]  # B, one number
+    edges: Constant[Ints]
     evidence: TightEvidence
-    due: Ints  # per arm: the step from which on its bounds are computed again
+    due: ArmState[Ints]  # the play from which on the arm's bounds are computed again
     sweep: Sweep  # `lower` and `upper` hold the best bounds so far
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; after each sweep the test, and a new B if nobody is left."""
         if self.sweep.finished():
-            round_robin = ledger.round_robin(self.sweep.position[0], now, self.max_delay)
-            self.evidence.grow_older(now)
-            self.tighten(ledger, step, now, round_robin)
+            number = plays.number[row]
+            round_robin = self.sweep.round_robin(now, self.max_delay)
+            self.tighten(ledger, number, now, round_robin)
             left = self.sweep.eliminate(self.reward, self.threshold[0])
             if left == 0:
                 self.sweep.reopen()
-                self.tighten(ledger, step, now, round_robin)
+                self.tighten(ledger, number, now, round_robin)
                 self.move_threshold()
-                ledger.note_failure()
+                self.phase[1] += 1
                 left = self.sweep.eliminate(self.reward, self.threshold[0])
                 if left == 0:
                     self.sweep.reopen()
-        arm = self.sweep.next_arm()
-        self.evidence.note_start(arm, now)
-        return arm
+        return self.sweep.next_arm()
 
     def move_threshold(self) -> None:
         """Raise B (cost) or lower it (reward) by one step, or as far as it takes to keep an arm."""
@@ -85,7 +86,7 @@ class TightRule(NamedTuple):
                 best = min(best, self.sweep.lower[arm])
             self.threshold[0] = max(self.threshold[0] * self.growth, best)
 
-    def tighten(self, ledger: Ledger, step: int, now: int, round_robin: int) -> None:
+    def tighten(self, ledger: Ledger, number: int, now: int, round_robin: int) -> None:
         """Compute the bounds of the active arms anew where it is time, and keep the best so far.
 
         All bounds of all times hold at once, so that an old one stays valid. They are computed
@@ -93,9 +94,9 @@ class TightRule(NamedTuple):
         """
         for k in range(self.sweep.position[0]):
             arm = self.sweep.active[k]
-            if step < self.due[arm] or ledger.plays[arm] == 0:
+            if number < self.due[arm] or ledger.plays[arm] == 0:
                 continue
-            self.due[arm] = step + step // 64
+            self.due[arm] = number + number // 64
             spacing = ledger.spacing[arm] if ledger.spacing[arm] > 0 else round_robin
             self.sweep.lower[arm] = max(
                 self.sweep.lower[arm],
@@ -109,25 +110,33 @@ class TightRule(NamedTuple):
                 self.evidence.increments_upper(arm, self.levels[1]),
             )
 
-    def returned(self, arm: int, delay: int, rng: np.random.Generator) -> None:
+    def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
         """An answer: its last increment is known."""
-        self.evidence.add_answer(arm, delay)
+        self.evidence.add_answer(plays.arm[row], plays.delay[row])
 
-    def outlived(self, arm: int, edge: int) -> None:
+    def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """A play still out: its increment up to this age is full."""
-        self.evidence.add_full(arm, edge)
+        self.evidence.add_full(plays.arm[row], edge)
+
+    def aged(self, plays: Plays, row: int, edge: int, now: int) -> None:
+        """A play, back or not, is old enough for this increment."""
+        self.evidence.add_old(plays.arm[row], edge)
+
+    def withdrawn(self, plays: Plays, row: int, edge: int, now: int) -> None:
+        """An answer told late: the increment was not full."""
+        self.evidence.remove_full(plays.arm[row], edge)
 
 
 def start_tight(setting: Setting, growth: float = GROWTH, grid: int = GRID) -> TightRule:
     """All arms active, nothing known; the two numbers can be varied in experiments."""
-    at_once = min(setting.horizon, setting.max_delay + setting.arms) + 1
-    evidence = empty_tight_evidence(setting.arms, setting.max_delay, at_once, grid)
+    evidence = empty_tight_evidence(setting.arms, setting.max_delay, grid)
     sweep = full_sweep(setting.arms)._replace(upper=np.ones(setting.arms))
     return TightRule(
         reward=setting.reward,
         max_delay=setting.max_delay,
         levels=tight_levels(setting, len(evidence.edges)),
         growth=growth,
+        phase=first_of_phases(),
         threshold=np.array([1.0 if setting.reward else 1.0 / setting.max_delay]),
         edges=evidence.edges,
         evidence=evidence,

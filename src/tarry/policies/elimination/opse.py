@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
-import numpy as np
-
 from tarry.ledger import Ledger
-from tarry.policies.bounds import mean_plus, width
+from tarry.plays import Plays
 from tarry.policies.check import check_choice
+from tarry.policies.elimination.sweep import Sweep, full_sweep
+from tarry.policies.elimination.widths import mean_plus, width
 from tarry.policies.protocol import Setting
-from tarry.policies.sweep import Sweep, full_sweep
+from tarry.randomness import Random
 
 
 class OPSERule(NamedTuple):
@@ -22,7 +22,7 @@ class OPSERule(NamedTuple):
     log_term: float  # L
     sweep: Sweep
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; after a full sweep, first the elimination."""
         if self.sweep.finished():
             for k in range(self.sweep.position[0]):
@@ -68,6 +68,7 @@ class OPSE:
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = True
+    shareable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Refuse another log term."""

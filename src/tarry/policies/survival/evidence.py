@@ -18,7 +18,7 @@ posterior under a Dirichlet process prior of total mass c is
 
 independently for all bins, where a_b is the prior mass in bin b and a_D the mass of "reached D".
 Given the bin, the payoff has mean x_b, and it is uncertain by v_b, both from the sums in the bin
-(a_b pseudo-answers are spread evenly over the bin). The mean payoff beyond bin b obeys
+(a_b pseudo-answers are spread over the bin). The mean payoff beyond bin b obeys
 
     R_b = h_b X_b + (1 - h_b) R_{b+1},   R_B = 1
 
@@ -29,28 +29,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import Floats, Ints
+from tarry.arrays import ArmEvidence, ArmState, Constant, Floats, Ints
+from tarry.randomness import Random
 
 
 class SurvivalEvidence(NamedTuple):
     """Events and passes of all arms, arm-major: entry arm * B + b belongs to bin b."""
 
     max_delay: int
-    edges: Ints  # e_0 .. e_{B-1}
-    events: Floats
-    event_sum: Floats  # of the payoffs of the events
-    event_squares: Floats  # of their squares
-    passes: Floats
-    prior: Floats  # a_b
-    prior_beyond: Floats  # r_b
-    floor: Floats  # e_{b-1} / D for b = 0..B, the least payoff of who has reached bin b
-    prior_sum: Floats  # a_b times the centre of the bin
-    prior_squares: Floats  # a_b times the mean square of a payoff spread evenly over the bin
-    tail_mean: Floats  # E[R_b] for b = 0..B where nothing is known of bin b and beyond
-    tail_square: Floats  # E[R_b^2], likewise
-    reached: Ints  # per arm: bins with an event or a pass lie below this one
-    stale: Ints  # per arm: whether evidence came in since `front` was computed
-    front: Floats  # five per arm, see refresh
+    edges: Constant[Ints]  # e_0 .. e_{B-1}
+    events: ArmEvidence[Floats]
+    event_sum: ArmEvidence[Floats]  # of the payoffs of the events
+    event_squares: ArmEvidence[Floats]  # of their squares
+    passes: ArmEvidence[Floats]
+    prior: Constant[Floats]  # a_b
+    prior_beyond: Constant[Floats]  # r_b
+    floor: Constant[Floats]  # e_{b-1} / D for b = 0..B, the least payoff of who has reached bin b
+    prior_sum: Constant[Floats]  # a_b times the centre of the bin
+    prior_squares: Constant[Floats]  # a_b times the mean square of a payoff spread over the bin
+    tail_mean: Constant[Floats]  # E[R_b] for b = 0..B where nothing is known of bin b and beyond
+    tail_square: Constant[Floats]  # E[R_b^2], likewise
+    reached: ArmEvidence[Ints]  # bins with an event or a pass lie below this one
+    stale: ArmState[Ints]  # whether evidence came in since `front` was computed
+    front: ArmState[Floats]  # five per arm, see refresh
 
     def bin_of(self, delay: int) -> int:
         """The bin of a delay below D: the number of edges that are not above it."""
@@ -155,7 +156,7 @@ class SurvivalEvidence(NamedTuple):
             self.front[place + 2] + self.front[place + 3] * value + self.front[place + 4] * square
         )
 
-    def draw_mean(self, arm: int, rng: np.random.Generator) -> float:
+    def draw_mean(self, arm: int, rng: Random) -> float:
         """One draw of the arm's mean payoff from its posterior, nearly.
 
         What lies beyond the last bin that any play has reached is drawn from the prior, and the
@@ -181,7 +182,7 @@ class SurvivalEvidence(NamedTuple):
         )
 
 
-def draw_beta(mean: float, square: float, rng: np.random.Generator) -> float:
+def draw_beta(mean: float, square: float, rng: Random) -> float:
     """A draw from the Beta law with this mean and mean square."""
     variance = square - mean * mean
     if variance <= 1e-14 * mean * mean or mean >= 1.0:
@@ -190,7 +191,7 @@ def draw_beta(mean: float, square: float, rng: np.random.Generator) -> float:
     return rng.beta(mean * weight, (1.0 - mean) * weight)
 
 
-def draw_beta_above(floor: float, mean: float, square: float, rng: np.random.Generator) -> float:
+def draw_beta_above(floor: float, mean: float, square: float, rng: Random) -> float:
     """A draw from a Beta law stretched to floor..1, with this mean and mean square."""
     width = 1.0 - floor
     if width <= 0.0:
@@ -206,7 +207,7 @@ def empty_evidence(
 ) -> SurvivalEvidence:
     """No play yet: `bins` bins, a prior of total `mass`, of which the share `end` lies on D.
 
-    The rest of the mass is spread evenly over the bins: every order of magnitude is as likely.
+    The rest of the mass is spread over the bins: every order of magnitude is as likely.
     """
     edges = np.unique(np.rint(np.geomspace(1, max_delay, bins)).astype(np.int64))
     size = len(edges)

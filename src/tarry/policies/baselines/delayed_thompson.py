@@ -7,9 +7,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tarry.arrays import Floats
+from tarry.arrays import ArmEvidence, Floats
 from tarry.ledger import Ledger
+from tarry.plays import Plays
 from tarry.policies.protocol import Setting
+from tarry.randomness import Random
 
 
 class DelayedThompsonRule(NamedTuple):
@@ -17,10 +19,10 @@ class DelayedThompsonRule(NamedTuple):
 
     max_delay: int
     reward: bool
-    successes: Floats
-    failures: Floats
+    successes: ArmEvidence[Floats]
+    failures: ArmEvidence[Floats]
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """One draw of each arm's mean; play the best draw."""
         best = 0
         best_draw = -math.inf
@@ -32,9 +34,10 @@ class DelayedThompsonRule(NamedTuple):
                 best = arm
         return best
 
-    def returned(self, arm: int, delay: int, rng: np.random.Generator) -> None:
+    def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
         """Count the answer as a success with probability delay / D, else as a failure."""
-        if rng.random() * self.max_delay < delay:
+        arm = plays.arm[row]
+        if rng.random() * self.max_delay < plays.delay[row]:
             self.successes[arm] += 1.0
         else:
             self.failures[arm] += 1.0
@@ -62,6 +65,7 @@ class DelayedThompson:
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = False
+    shareable: ClassVar[bool] = True
 
     def start(self, setting: Setting) -> DelayedThompsonRule:
         """A uniform prior for every arm."""

@@ -1,0 +1,105 @@
+"""The table of plays: one row for each play that is out or not yet complete.
+
+A play is a row, in the simulator and in live use. The row of play number n is n modulo the size of
+the table, a power of two, so that a row is found without a search and old plays make room for new
+ones by themselves. Decision rules are handed the table and a row; what a play brings along is a
+column here and not another parameter there.
+
+A rule may look at all of it and cannot peek: the delay of a play is `OUT` until its answer is seen.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tarry.arrays import FloatArray, IntArray, Ints
+
+OUT = -1  # the delay of a play that is still out
+CANCELLED = -2  # at or below: nobody watches the play any longer; booked with CANCELLED - delay
+NOBODY = -1  # the arm of a row that concerns nobody here: its arm is gone, or at another desk
+
+
+class Plays(NamedTuple):
+    """The latest plays, by row. While a play is decided on, its row is filled but for the arm."""
+
+    number: Ints  # plays count from 1
+    arm: Ints
+    start: Ints  # when it started
+    delay: Ints  # how long it took, OUT while nobody knows
+    context: FloatArray  # (rows, p): what was known of the request; p = 0 for now
+
+    def row_of(self, number: int) -> int:
+        """The row of a play."""
+        return number & (len(self.number) - 1)
+
+
+COMPLETE, FIRST_EDGE = 0, 1  # places in `edges`: D, at which a play is complete, and what follows
+
+
+class Ages(NamedTuple):
+    """How far the plays have aged, as far as it was told: per edge the first play still younger.
+
+    Plays start in the order of their numbers, so the plays that are old enough for an edge are
+    those before a cursor, and each of them passes each edge once.
+    """
+
+    edges: Ints  # D, and then the ages that a rule asked for, in 1..D
+    reached: Ints  # per edge: the first play that was not told to reach it
+
+    def first_due(self, edge: int, now: int) -> int:
+        """The first play that was not told to have reached this edge; before `end_due`."""
+        return self.reached[edge]
+
+    def end_due(self, edge: int, plays: Plays, last: int, now: int) -> int:
+        """One past the last play up to `last` that has reached it now; the cursor moves there."""
+        number = self.reached[edge]
+        limit = now - self.edges[edge]
+        while number <= last and plays.start[plays.row_of(number)] <= limit:
+            number += 1
+        self.reached[edge] = number
+        return number
+
+
+class SteadyAges(NamedTuple):
+    """`Ages` where play number n starts at time n and time goes by ones, as in simulation.
+
+    One play at a time reaches an edge, and which one it is needs no looking up.
+    """
+
+    edges: IntArray
+
+    def first_due(self, edge: int, now: int) -> int:
+        """As in `Ages`."""
+        return max(now - self.edges[edge], 1)
+
+    def end_due(self, edge: int, plays: Plays, last: int, now: int) -> int:
+        """As in `Ages`."""
+        return now - self.edges[edge] + 1  # type: ignore[no-any-return]  # an array of whole numbers
+
+
+def empty_plays(most: int, *, regular: bool = False) -> Plays:
+    """A table with room for `most` plays and the one being decided on.
+
+    Where plays are made one per unit of time, `regular`, a play starts at its own number: the two
+    columns are one.
+    """
+    rows = 1 << most.bit_length()  # a power of two above `most`
+    number = np.zeros(rows, np.int64)
+    return Plays(
+        number=number,
+        arm=np.full(rows, NOBODY, np.int32),
+        start=number if regular else np.zeros(rows, np.int64),
+        delay=np.full(rows, OUT, np.int32 if regular else np.int64),
+        context=np.zeros((rows, 0)),
+    )
+
+
+def steady_ages(max_delay: int, edges: IntArray) -> SteadyAges:
+    """The ages of plays made one per unit of time."""
+    return SteadyAges(np.array([max_delay, *edges], np.int64))
+
+
+def no_ages(max_delay: int, edges: IntArray) -> Ages:
+    """Nothing was played yet."""
+    ages = np.array([max_delay, *edges], np.int64)
+    return Ages(ages, np.ones(len(ages), np.int64))

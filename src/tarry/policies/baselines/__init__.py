@@ -1,0 +1,1 @@
+"""Yardsticks: policies that others are measured against."""

@@ -1,0 +1,107 @@
+"""What is known at time `now`, worked out in one place for the simulator and the agent.
+
+Facts come in, a rule and a ledger are told of them, in this order and in no other:
+
+    1. answers, as they are seen or told                       book_answer
+    2. plays that are D old: complete, whether they are back   settle
+    3. plays that reach an age the rule asked for              settle
+    4. a decision, and the play that follows from it           decide, book_start
+
+The simulator's calendar brings answers when they are due; the agent is told of them by its user,
+perhaps late, and closes plays that reached age D. Nothing else is different between the two.
+"""
+
+from typing import Any
+
+from tarry.ledger import Ledger
+from tarry.plays import CANCELLED, COMPLETE, FIRST_EDGE, NOBODY, OUT, Ages, Plays, SteadyAges
+from tarry.policies.protocol import aged, outlived, returned, started, withdrawn
+from tarry.randomness import SELECT, Random
+
+
+def decide(rule: Any, ledger: Ledger, plays: Plays, number: int, now: int, rng: Random) -> int:
+    """The arm that the rule chooses for play `number`, to be made at time `now`."""
+    row = plays.row_of(number)
+    plays.number[row] = number
+    plays.start[row] = now
+    plays.delay[row] = OUT
+    rng.begin(number, SELECT)
+    return rule.select(ledger, plays, row, now, rng)  # type: ignore[no-any-return]  # checked later
+
+
+def book_start(rule: Any, ledger: Ledger, plays: Plays, row: int, arm: int, now: int) -> None:
+    """The play in `row` is made now, of `arm`."""
+    plays.arm[row] = arm
+    ledger.book_play(arm, now)
+    started(rule, plays, row)
+
+
+def book_answer(
+    rule: Any, ledger: Ledger, plays: Plays, row: int, delay: int, now: int, rng: Random
+) -> None:
+    """The answer of the play in `row` is seen: it took `delay`."""
+    number, arm, start = plays.number[row], plays.arm[row], plays.start[row]
+    plays.delay[row] = delay
+    if ledger.book_return(number, arm, start, delay):
+        returned(rule, plays, row, now, rng)
+
+
+def settle(
+    rule: Any, ledger: Ledger, plays: Plays, ages: Ages | SteadyAges, last: int, now: int
+) -> None:
+    """Time has reached `now`: tell of the plays up to number `last` that have become old enough."""
+    for number in range(ages.first_due(COMPLETE, now), ages.end_due(COMPLETE, plays, last, now)):
+        complete(ledger, plays, plays.row_of(number), ages.edges[COMPLETE])
+    for edge in range(FIRST_EDGE, len(ages.edges)):
+        for number in range(ages.first_due(edge, now), ages.end_due(edge, plays, last, now)):
+            row = plays.row_of(number)
+            if number >= ledger.phase[0]:
+                if plays.delay[row] == OUT and plays.arm[row] != NOBODY:
+                    outlived(rule, plays, row, edge - FIRST_EDGE, now)
+                if plays.delay[row] > CANCELLED and plays.arm[row] != NOBODY:
+                    aged(rule, plays, row, edge - FIRST_EDGE, now)
+
+
+def complete(ledger: Ledger, plays: Plays, row: int, max_delay: int) -> None:
+    """The play in `row` is D old: its payoff is known even if it is still out."""
+    arm = plays.arm[row]
+    delay = plays.delay[row]
+    if delay < 0:
+        delay = max_delay if delay == OUT else CANCELLED - delay
+    if arm != NOBODY:
+        ledger.book_complete(plays.number[row], arm, plays.start[row], delay)
+
+
+def correct_ages(
+    rule: Any, ledger: Ledger, plays: Plays, ages: Ages, row: int, lasted: int, now: int
+) -> None:
+    """The play in `row` is known to have lasted `lasted`: outlived exactly the edges up to there.
+
+    Those that it passed since time was settled are still to be told; those told after it came
+    back, but before anybody said so, are withdrawn. To be called before its answer is booked.
+    """
+    number = plays.number[row]
+    if number < ledger.phase[0]:
+        return
+    for edge in range(FIRST_EDGE, len(ages.edges)):
+        told = ages.reached[edge] > number
+        if ages.edges[edge] <= lasted and not told:
+            outlived(rule, plays, row, edge - FIRST_EDGE, now)
+        elif ages.edges[edge] > lasted and told:
+            withdrawn(rule, plays, row, edge - FIRST_EDGE, now)
+
+
+def age_for_the_last_time(
+    rule: Any, ledger: Ledger, plays: Plays, ages: Ages, row: int, now: int
+) -> None:
+    """The play in `row` will not be watched any longer: tell of the ages that it has reached.
+
+    Time does not reach it any more (see `settle`), so what it passed since then is told here.
+    """
+    number = plays.number[row]
+    if number < ledger.phase[0]:
+        return
+    for edge in range(FIRST_EDGE, len(ages.edges)):
+        old = plays.start[row] <= now - ages.edges[edge]
+        if old and ages.reached[edge] <= number:
+            aged(rule, plays, row, edge - FIRST_EDGE, now)

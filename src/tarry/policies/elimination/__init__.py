@@ -1,0 +1,1 @@
+"""Successive elimination: the policies of the paper and their kin."""

@@ -1,0 +1,1 @@
+"""Policies that play the arm with the best index."""
