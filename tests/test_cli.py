@@ -15,8 +15,8 @@ import tarry
 from tarry.cli import main
 from tarry.cli.parser import COMMANDS, build_parser
 from tarry.cli.reference import commands_of, reference
-from tarry.experiments import report, scaling
-from tarry.experiments import reproduce as reproduction
+from tarry.reproduction import report, scaling
+from tarry.reproduction import reproduce as reproduction
 
 SMALL = ["--problem", "bernoulli", "--arms", "3", "--max-delay", "40", "--horizon", "500"]
 

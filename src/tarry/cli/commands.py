@@ -18,9 +18,9 @@ TABLE_KEYS = ("payoff", "horizon", "runs", "seed")
 
 def reproduce(options: Namespace) -> None:
     """`tarry reproduce`."""
-    from tarry.experiments.report import DATA
-    from tarry.experiments.reproduce import PARTS
-    from tarry.experiments.reproduce import reproduce as run
+    from tarry.reproduction.report import DATA
+    from tarry.reproduction.reproduce import PARTS
+    from tarry.reproduction.reproduce import reproduce as run
 
     out = Path(options.out or ("results/quick" if options.quick else "results"))
     parts: Sequence[str] = PARTS if options.part == "all" else (options.part,)
@@ -39,8 +39,8 @@ def reproduce(options: Namespace) -> None:
 
 def compare(options: Namespace) -> None:
     """`tarry compare`."""
-    from tarry.experiments.catalogue import experiment_from
     from tarry.experiments.compare import run_experiment
+    from tarry.experiments.from_text import experiment_from
 
     experiment = experiment_from(comparison_table(options))
     with executor_of(options) as executor:
@@ -56,7 +56,7 @@ def compare(options: Namespace) -> None:
 
 def comparison_table(options: Namespace) -> dict[str, Any]:
     """What the arguments of `compare` ask for, in the form of a TOML file."""
-    from tarry.experiments.catalogue import parse_call, read_toml
+    from tarry.experiments.from_text import parse_call, read_toml
 
     table: dict[str, Any] = read_toml(options.file) if options.file else {}
     told = {key: getattr(options, key) for key in TABLE_KEYS if getattr(options, key) is not None}
@@ -77,7 +77,7 @@ def comparison_table(options: Namespace) -> dict[str, Any]:
 def scaling(options: Namespace) -> None:
     """`tarry scaling`."""
     from tarry.experiments.compare import run_experiment
-    from tarry.experiments.scaling import growths, slope_lines, sweeps
+    from tarry.reproduction.scaling import growths, slope_lines, sweeps
 
     known = sweeps(quick=options.quick)
     for name in options.names:
@@ -93,7 +93,7 @@ def scaling(options: Namespace) -> None:
             say("\n".join([f"{name}: {known[name].title}", *slope_lines(found), ""]))
             if options.out:
                 from tarry.experiments.figures import save_figure
-                from tarry.experiments.gallery import scaling_picture
+                from tarry.reproduction.gallery import scaling_picture
 
                 picture = scaling_picture(name, known[name], found)
                 save_figure(picture.figure, Path(options.out) / f"{name}.svg")
@@ -124,7 +124,7 @@ def policies(options: Namespace) -> None:
 
 def problems(options: Namespace) -> None:
     """`tarry problems`."""
-    from tarry.experiments.catalogue import parse_call, parse_problem
+    from tarry.experiments.from_text import parse_call, parse_problem
     from tarry.problems import FAMILIES, HARD
     from tarry.problems.problem import Problem
 
@@ -142,7 +142,7 @@ def problems(options: Namespace) -> None:
 
 def report(options: Namespace) -> None:
     """`tarry report`."""
-    from tarry.experiments.report import write_report
+    from tarry.reproduction.report import write_report
 
     say(f"The report is {write_report(options.folder)}.")
 
@@ -151,10 +151,10 @@ def demo(options: Namespace) -> None:
     """`tarry demo`."""
     if options.what != "routes":
         raise UnknownNameError.of("demo", options.what, ["routes"])
-    from tarry.live.demo import demo_routes
+    from tarry.demo.routes import demo_routes
 
     result = demo_routes(change=options.change, requests=options.requests, seed=options.seed)
-    from tarry.experiments.live_figure import plot_routes
+    from tarry.demo.figure import plot_routes
 
     plot_routes(options.figure, **result.for_figure())
     say(f"The figure is {options.figure}.")

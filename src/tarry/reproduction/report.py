@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from tarry.errors import ResultsError
-from tarry.experiments import page
-from tarry.experiments.bounds import BoundRow, EventRow, bound_rows
-from tarry.experiments.claims import Claim, paper_claims, scaling_claims
 from tarry.experiments.curves import number
-from tarry.experiments.paper import paper_experiment, size_of
 from tarry.experiments.result import Result
 from tarry.experiments.result import drawing as drawing_module
 from tarry.experiments.results import load, write_file
-from tarry.experiments.scaling import Growth, growths, sweeps
 from tarry.problems.problem import Payoff
+from tarry.reproduction import page
+from tarry.reproduction.claims import Claim, paper_claims, scaling_claims
+from tarry.reproduction.paper import paper_experiment, size_of
+from tarry.reproduction.scaling import Growth, growths, sweeps
+from tarry.reproduction.theory_checks import BoundRow, EventRow, bound_rows
 
 DATA, FIGURES, REPORT, EVENTS = "data", "figures", "index.html", "good-event.json"
 PAYOFFS: tuple[Payoff, ...] = ("reward", "cost")
@@ -124,7 +124,7 @@ def payoff_section(
     place: Path, payoff: Payoff, result: Result, told: Callable[[], None]
 ) -> page.Section:
     """Figures and table of one of the paper's experiments."""
-    from tarry.experiments.gallery import paper_pictures
+    from tarry.reproduction.gallery import paper_pictures
 
     experiment = paper_experiment(payoff, size_of(result))
     pictures = [draw(place, each, told) for each in paper_pictures(experiment, result)]
@@ -137,7 +137,7 @@ def scaling_section(
     place: Path, grown: Mapping[str, Mapping[str, Growth]], told: Callable[[], None]
 ) -> page.Section:
     """Figures and slopes of the scaling laws."""
-    from tarry.experiments.gallery import scaling_picture
+    from tarry.reproduction.gallery import scaling_picture
 
     known = sweeps()
     pictures = [

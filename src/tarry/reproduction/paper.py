@@ -8,8 +8,8 @@ the truncated normal, so several are run. Policies beyond the paper's are there 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tarry.experiments.catalogue import Family, parse_policy
 from tarry.experiments.experiment import Case, Experiment
+from tarry.experiments.from_text import Family, parse_policy
 from tarry.experiments.result import Result
 from tarry.problems.problem import Payoff
 

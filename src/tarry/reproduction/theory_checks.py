@@ -8,8 +8,8 @@ import numpy as np
 
 from tarry import theory
 from tarry.arrays import FloatArray
-from tarry.experiments.catalogue import parse_policy
 from tarry.experiments.experiment import Experiment, seeds_of_run
+from tarry.experiments.from_text import parse_policy
 from tarry.experiments.result import Result
 from tarry.problems.problem import Problem
 from tarry.simulation.play import play

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tarry.experiments import figures
-from tarry.experiments.bounds import floor_curves
 from tarry.experiments.experiment import Experiment
 from tarry.experiments.figures import Level
-from tarry.experiments.paper import BERNOULLI, PAPERS
 from tarry.experiments.result import Result
-from tarry.experiments.scaling import Growth, Sweep, delay_floors
+from tarry.reproduction import drawings
+from tarry.reproduction.paper import BERNOULLI, PAPERS
+from tarry.reproduction.scaling import Growth, Sweep, delay_floors
+from tarry.reproduction.theory_checks import floor_curves
 
 
 class Picture(NamedTuple):
@@ -74,7 +75,7 @@ def overview(result: Result) -> Picture:
         f"{result.payoff}-overview",
         f"Regret at the horizon, delay as {result.payoff}: mean of {result.runs} runs with its "
         f"95 % interval.",
-        figures.plot_overview(short, title=f"{result.payoff}, all problems"),
+        drawings.plot_overview(short, title=f"{result.payoff}, all problems"),
     )
 
 
@@ -88,7 +89,7 @@ def scaling_picture(name: str, sweep: Sweep, found: Mapping[str, Growth]) -> Pic
         f"scaling-{name}",
         f"Regret, {sweep.title}: mean with its 95 % interval, and fitted lines with their {fitted} "
         f"± standard error.",
-        figures.plot_scaling(found, title=sweep.title, xlabel=sweep.symbol, levels=levels),
+        drawings.plot_scaling(found, title=sweep.title, xlabel=sweep.symbol, levels=levels),
     )
 
 

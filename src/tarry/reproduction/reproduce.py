@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from tarry.errors import UnknownNameError
-from tarry.experiments.bounds import EventRow, event_rows
 from tarry.experiments.compare import run_experiment
 from tarry.experiments.experiment import Experiment
-from tarry.experiments.paper import QUICK, Size, paper_experiment
 from tarry.experiments.progress import Advance, bar
-from tarry.experiments.report import DATA, EVENTS, PAYOFFS, REPORT, figure_files, write_report
 from tarry.experiments.result import drawing
 from tarry.experiments.results import write_file
 from tarry.experiments.runner import compile_policies
-from tarry.experiments.scaling import sweeps
+from tarry.reproduction.paper import QUICK, Size, paper_experiment
+from tarry.reproduction.report import DATA, EVENTS, PAYOFFS, REPORT, figure_files, write_report
+from tarry.reproduction.scaling import sweeps
+from tarry.reproduction.theory_checks import EventRow, event_rows
 
 PARTS = ("cost", "reward", "scaling", "theory")
 SLOWER = {"SurvivalThompson": 7.0, "DelayedThompson": 12.0, "CensoredUCB": 3.0}

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import rich.console
 
+from tarry.demo import routes
+from tarry.demo.figure import plot_routes
+from tarry.demo.routes import demo_routes
 from tarry.errors import InputError
-from tarry.experiments.live_figure import plot_routes
-from tarry.live import demo
-from tarry.live.demo import demo_routes
 
 
 def test_the_agent_is_near_the_best_server_and_far_below_round_robin() -> None:
@@ -47,7 +47,7 @@ def test_the_demo_is_bounded_in_time() -> None:
     """However many requests are wanted, it ends when the time is up."""
     result = demo_routes(requests=100_000, rate=50.0, seconds=0.5, show=False)
     assert len(result.agent.sent) < 60
-    assert result.duration < 0.5 + 2 * demo.MAX_DELAY
+    assert result.duration < 0.5 + 2 * routes.MAX_DELAY
 
 
 def test_nonsense_is_refused() -> None:

@@ -12,12 +12,12 @@ import pytest
 
 import tarry
 from tarry.errors import ResultsError, UnknownNameError
-from tarry.experiments import reproduce as reproduction
 from tarry.experiments.compare import run_experiment
-from tarry.experiments.page import cell, figure, table
-from tarry.experiments.paper import Size, paper_experiment, size_of
-from tarry.experiments.report import write_report
-from tarry.experiments.scaling import Sweep, growths, slope_lines, sweeps
+from tarry.reproduction import reproduce as reproduction
+from tarry.reproduction.page import cell, figure, table
+from tarry.reproduction.paper import Size, paper_experiment, size_of
+from tarry.reproduction.report import write_report
+from tarry.reproduction.scaling import Sweep, growths, slope_lines, sweeps
 
 TINY = Size(horizon=1500, runs=3, scales=(0.2,))
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from tarry import problems, theory
 from tarry.arrays import FloatArray
-from tarry.experiments.catalogue import parse_policy
 from tarry.experiments.curves import Slope, aligned, fit_slope, number
 from tarry.experiments.experiment import Case, Experiment, Source
+from tarry.experiments.from_text import parse_policy
 from tarry.experiments.result import Result
 from tarry.problems.problem import Payoff, Problem
 

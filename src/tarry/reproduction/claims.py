@@ -12,9 +12,9 @@ from scipy.special import fdtri, stdtr
 
 from tarry.arrays import FloatArray
 from tarry.experiments.curves import LEVEL, Difference, number, paired_difference, student
-from tarry.experiments.paper import BERNOULLI, PAPERS
 from tarry.experiments.result import Result
-from tarry.experiments.scaling import Growth, delay_floors, sweeps
+from tarry.reproduction.paper import BERNOULLI, PAPERS
+from tarry.reproduction.scaling import Growth, delay_floors, sweeps
 
 HOLDS, FAILS, OPEN = "holds", "does not hold here", "undecided"
 NEAR = 0.1  # how far a fitted slope may be from the law; log T terms bend the lines a little

@@ -10,7 +10,7 @@ from rich.text import Text
 from tarry.live.explain import Explanation, seconds
 
 if TYPE_CHECKING:
-    from tarry.live.demo import DemoResult
+    from tarry.demo.routes import DemoResult
 
 
 def explanation_table(explanation: Explanation) -> Table:
