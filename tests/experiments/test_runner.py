@@ -46,7 +46,7 @@ def test_broken_executor_keeps_finished_runs(tmp_path: Path) -> None:
 
 def test_workers_with_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Results of other code than ours are not mixed in."""
-    monkeypatch.setattr(runner, "code_fingerprint", lambda: "other")
+    monkeypatch.setattr(runner, "source_fingerprint", lambda: "other")
     with pytest.raises(ExecutorError, match="another version of tarry"):
         compare_small()
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tarry.errors import InputError, ResultsError, UnknownNameError
+from tarry.errors import InputError, OtherExperimentError, UnknownNameError
 
 TABLE_KEYS = ("payoff", "horizon", "runs", "seed")
 
@@ -31,9 +31,9 @@ def reproduce(options: Namespace) -> None:
             report_path = run(
                 out, parts=parts, quick=options.quick, workers=options.workers, executor=executor
             )
-    except ResultsError as error:
-        hint = "; --fresh forgets earlier results" if "holds" in str(error) else ""
-        raise ResultsError(f"{str(error).rstrip('.')}{hint}.") from error
+    except OtherExperimentError as error:
+        hint = "; --fresh forgets earlier results."
+        raise OtherExperimentError(f"{str(error).rstrip('.')}{hint}") from error
     say(f"The report is {report_path}; figures are in {report_path.parent / 'figures'}.")
 
 
@@ -77,9 +77,9 @@ def comparison_table(options: Namespace) -> dict[str, Any]:
 def scaling(options: Namespace) -> None:
     """`tarry scaling`."""
     from tarry.experiments.compare import run_experiment
-    from tarry.reproduction.scaling import growths, slope_lines, sweeps
+    from tarry.reproduction.scaling import growths, scaling_experiments, slope_lines
 
-    known = sweeps(quick=options.quick)
+    known = scaling_experiments(quick=options.quick)
     for name in options.names:
         if name not in known:
             raise UnknownNameError.of("scaling experiment", name, known)
@@ -195,16 +195,15 @@ def first_line(thing: Any) -> str:
 
 def show(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table as wide as the terminal; the last two cells of a row share a column."""
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in heads:
-        table.add_column(head, no_wrap=head != heads[-1])
-    for *names, text, settings in rows:
-        table.add_row(*names, f"{text}\n{settings}" if settings else text)
-    Console(highlight=False, markup=False).print(table)
+    from tarry.tables import terminal_table
+
+    cells = [
+        [*names, f"{text}\n{settings}" if settings else text] for *names, text, settings in rows
+    ]
+    columns = range(len(heads))
+    Console(highlight=False).print(terminal_table(heads, cells, left=columns, wrap=columns[-1:]))
 
 
 def say(text: str) -> None:

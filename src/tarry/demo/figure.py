@@ -43,7 +43,9 @@ def plot_routes(
         upper.set_ylabel("mean latency, ms")
         upper.set_ylim(bottom=0)
         for k, name in enumerate(names):
-            lower.plot(sent, shares(servers == k), color=PALETTE[k % len(PALETTE)], label=name)
+            lower.plot(
+                sent, recent_shares(servers == k), color=PALETTE[k % len(PALETTE)], label=name
+            )
         lower.set_ylabel("share of choices")
         lower.set_xlabel("seconds")
         for axes in (upper, lower):
@@ -54,7 +56,7 @@ def plot_routes(
     return figure
 
 
-def shares(hits: IntArray) -> FloatArray:
+def recent_shares(hits: IntArray) -> FloatArray:
     """The share of true entries among the last `WINDOW` up to each."""
     total = np.cumsum(hits)
     before = np.concatenate([np.zeros(WINDOW), total])[: len(total)]

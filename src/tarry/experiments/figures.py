@@ -18,7 +18,7 @@ from tarry.arrays import FloatArray
 from tarry.errors import InputError, MissingExtraError, ResultsError
 from tarry.experiments.curves import Curve
 from tarry.experiments.palette import INK, LINE_STYLES, colours
-from tarry.problems.files import write_atomically
+from tarry.files import write_atomically
 
 try:
     import matplotlib as mpl

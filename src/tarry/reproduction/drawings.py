@@ -50,7 +50,7 @@ def plot_overview(
             below = np.minimum(mean - low, 0.8 * mean)  # the axis is logarithmic
             axes.errorbar(at, mean, (below, high - mean), color=colour, fmt="o", ms=4, label=policy)
         axes.set(yscale="log", title=title, ylabel="regret at the horizon")
-        axes.set_xticks(range(len(conditions)), [name.replace(" ", "\n") for name in conditions])
+        axes.set_xticks(range(len(conditions)), conditions)
         axes.grid(visible=False, axis="x")
         plain_numbers(axes.yaxis)
         legend_below(figure, axes.get_legend_handles_labels()[0])
