@@ -14,7 +14,7 @@ from benchmarks.speed import ARMS, HORIZON, LIMIT, MAX_DELAY
 from benchmarks.timing import fastest, seconds
 from tarry.experiments.figures import plain_numbers, save_figure, short_number, styled
 from tarry.experiments.palette import GREY, colours
-from tarry.policies.check import policy_label
+from tarry.policies.label import policy_label
 
 POLICIES: list[Any] = [tarry.BDSE(), tarry.DelayedUCB(), tarry.SurvivalThompson()]
 LONGEST = 3.0  # seconds; a policy that takes longer at one value is not asked for larger ones

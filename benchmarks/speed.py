@@ -10,7 +10,7 @@ import tarry
 from benchmarks import plain
 from benchmarks.limit import run_limit
 from benchmarks.timing import fastest
-from tarry.policies.check import policy_label
+from tarry.policies.label import policy_label
 from tarry.problems.problem import Payoff, Problem
 
 ARMS, MAX_DELAY, HORIZON = 30, 5000, 150_000  # the size of the paper's experiments

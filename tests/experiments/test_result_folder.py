@@ -193,3 +193,33 @@ def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
         compare_small(folder=tmp_path / "file")
     with pytest.raises(ResultsError, match="cannot be written"):
         compare_small().save(tmp_path / "file" / "below")
+
+
+class Turning:
+    """A policy of a user, no dataclass, whose rule can be changed under it."""
+
+    def __init__(self, arm: int) -> None:
+        self.arm = arm
+
+    def start(self, setting: tarry.Setting) -> Any:
+        """A rule with the setting in it."""
+        return tarry.Uniform().start(setting)
+
+
+def other_start(self: Turning, setting: tarry.Setting) -> Any:
+    """Another version of the method above."""
+    return tarry.SE().start(setting)
+
+
+def test_older_version_of_a_policy_is_another_experiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other settings of a plain class, and other code, are refused; the same are not."""
+    policies = {"mine": Turning(1)}
+    first = compare_small(policies=policies, folder=tmp_path)
+    assert compare_small(policies={"mine": Turning(1)}, folder=tmp_path) == first
+    with pytest.raises(ResultsError, match="holds another experiment"):
+        compare_small(policies={"mine": Turning(2)}, folder=tmp_path)
+    monkeypatch.setattr(Turning, "start", other_start)
+    with pytest.raises(ResultsError, match="holds another experiment"):
+        compare_small(policies=policies, folder=tmp_path)

@@ -1,6 +1,5 @@
 """What is run: policies, problems, runs and seeds, described so that a file can tell it again."""
 
-import dataclasses
 import hashlib
 import importlib.metadata
 import inspect
@@ -18,7 +17,9 @@ from tarry.arrays import Steps
 from tarry.checks import check_payoff, check_whole
 from tarry.errors import InputError
 from tarry.fingerprint import source_fingerprint
-from tarry.policies.check import check_policy, policy_label
+from tarry.policies.check import check_policy
+from tarry.policies.label import policy_label, policy_settings, setting_text
+from tarry.policies.own_code import code_fingerprint
 from tarry.policies.protocol import Policy
 from tarry.problems.problem import Payoff, Problem
 from tarry.simulation.record import evenly_spaced
@@ -195,11 +196,10 @@ def by_label(policies: Any) -> dict[str, Policy]:
 
 
 def describe_policy(label: str, policy: Any) -> dict[str, Any]:
-    """A policy's label, class and settings."""
-    settings: dict[str, Any] = {}
-    if dataclasses.is_dataclass(policy):
-        settings = {f.name: as_json(getattr(policy, f.name)) for f in dataclasses.fields(policy)}
-    return {"label": label, "name": type(policy).__name__, "settings": settings}
+    """A policy's label, class and settings, and what tells one version of its code from another."""
+    settings = {name: as_json(value) for name, value in policy_settings(policy).items()}
+    code = code_fingerprint(policy)
+    return {"label": label, "name": type(policy).__name__, "settings": settings, "code": code}
 
 
 def describe_case(case: Case, seed: int) -> dict[str, Any]:
@@ -248,4 +248,4 @@ def as_json(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple):
         return [as_json(item) for item in value]
-    return repr(value)
+    return setting_text(value)

@@ -137,7 +137,9 @@ def compile_policies(experiment: Experiment) -> None:
 def worker_count(workers: int | None) -> int:
     """How many threads: as asked, by default one for each core this process may use."""
     if workers is None:
-        return len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity"):  # Linux: fewer than all where the process is confined
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
     return check_whole("number of workers", workers, 1, 4096)
 
 

@@ -8,7 +8,7 @@ from tarry.live.core import Core
 from tarry.live.curve import Estimate
 from tarry.live.desk import is_tuple
 from tarry.live.plays import Arm, Counts
-from tarry.policies.check import policy_label
+from tarry.policies.label import policy_label
 from tarry.policies.sweep import Sweep
 
 FEW = 10  # answers below which an estimate is mostly guessing

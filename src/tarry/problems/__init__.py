@@ -26,7 +26,6 @@ from tarry.problems.law import Law
 from tarry.problems.problem import Problem
 from tarry.problems.problem_file import load
 from tarry.problems.recorded import Replay, replay
-from tarry.problems.world import World, philox
 
 __all__ = [
     "FAMILIES",
@@ -34,7 +33,6 @@ __all__ = [
     "Law",
     "Problem",
     "Replay",
-    "World",
     "bernoulli",
     "by_name",
     "cdn",
@@ -50,7 +48,6 @@ __all__ = [
     "hard_cost",
     "hard_reward",
     "load",
-    "philox",
     "replay",
     "serverless",
     "survival",
