@@ -21,6 +21,8 @@ from tarry.reproduction.paper import Size, paper_experiment, size_of
 from tarry.reproduction.report import figure_count, write_report
 from tarry.reproduction.scaling import ScalingExperiment, growths, scaling_experiments, slope_lines
 
+pytestmark = pytest.mark.xdist_group("report")  # one process waits for what another makes
+
 TINY = Size(horizon=1500, runs=3, scales=(0.2,))
 
 

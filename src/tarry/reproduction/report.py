@@ -172,6 +172,7 @@ def draw(place: Path, picture: Any, told: Callable[[], None]) -> str:
     figures = drawing_module()
     drawing = figures.rendered(picture.figure, "svg", transparent=True).decode()
     write_file(place / FIGURES / f"{picture.name}.svg", page.on_white(drawing).encode())
+    picture.figure.set_layout_engine("none")  # everything has its place by now, which took long
     figures.save_figure(picture.figure, place / FIGURES / f"{picture.name}.png")
     told()
     return page.figure(picture.name, drawing, picture.caption)
