@@ -54,7 +54,7 @@ format: setup ## let ruff format and fix what it can
 	$(BIN)/ruff format
 
 test: setup lint ## quick checks, then all tests
-	$(BIN)/pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 check: setup lint coverage docs check-package ## everything: lint, tests with coverage, documentation, packages
 
@@ -62,7 +62,7 @@ check: setup lint coverage docs check-package ## everything: lint, tests with co
 # prepares compilation runs only while the cache is cold.
 coverage: setup ## all tests, with the lines and branches that none of them reaches
 	@cache=$$(mktemp -d); trap 'rm -rf "$$cache"' EXIT; \
-	NUMBA_CACHE_DIR="$$cache" $(BIN)/pytest -n $(WORKERS) --cov --cov-report=term $(ARGS)
+	NUMBA_CACHE_DIR="$$cache" $(BIN)/pytest -n $(WORKERS) --dist loadgroup --cov --cov-report=term $(ARGS)
 
 package: setup ## build wheel and source distribution
 	rm -rf dist

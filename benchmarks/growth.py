@@ -14,13 +14,13 @@ from benchmarks.speed import ARMS, HORIZON, LIMIT, MAX_DELAY
 from benchmarks.timing import fastest, seconds
 from tarry.experiments.figures import plain_numbers, save_figure, short_number, styled
 from tarry.experiments.palette import GREY, colours
-from tarry.policies.check import policy_label
+from tarry.policies.label import policy_label
 
 POLICIES: list[Any] = [tarry.BDSE(), tarry.DelayedUCB(), tarry.SurvivalThompson()]
 LONGEST = 3.0  # seconds; a policy that takes longer at one value is not asked for larger ones
 
 
-class Curve(NamedTuple):
+class SpeedLine(NamedTuple):
     """Nanoseconds per step of one policy along one quantity."""
 
     policy: str
@@ -32,7 +32,7 @@ class Panel(NamedTuple):
     """All policies along one quantity."""
 
     quantity: str
-    curves: list[Curve]
+    curves: list[SpeedLine]
 
 
 def measure_growth(rounds: int, *, quick: bool = False) -> list[Panel]:
@@ -47,9 +47,9 @@ def measure_growth(rounds: int, *, quick: bool = False) -> list[Panel]:
     ]
 
 
-def _curves(sizes: Sequence[tuple[int, int, int]], axis: int, rounds: int) -> list[Curve]:
+def _curves(sizes: Sequence[tuple[int, int, int]], axis: int, rounds: int) -> list[SpeedLine]:
     names = [LIMIT, *map(policy_label, POLICIES)]
-    curves = {name: Curve(name, [], []) for name in names}
+    curves = {name: SpeedLine(name, [], []) for name in names}
     slow: set[str] = set()
     for arms, max_delay, horizon in sizes:
         problem = tarry.problems.bernoulli(arms, max_delay, seed=7)

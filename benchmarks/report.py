@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
 
 from benchmarks.speed import ARMS, HORIZON, MAX_DELAY, SOURCES, Speeds
 from benchmarks.starts import Long, Starts
 from benchmarks.targets import Target
+from tarry.tables import markdown_table, terminal_table
 
 Cells = list[list[str]]
 
@@ -90,19 +90,8 @@ def start_line(starts: Starts) -> str:
 
 def show(console: Console, title: str, head: Sequence[str], cells: Cells) -> None:
     """A table on the screen; numbers are aligned to the right."""
-    table = Table(title=title, title_justify="left")
-    for name in head:
-        words = name in ("policy", "kind", "target", "wanted", "")
-        table.add_column(name, justify="left" if words else "right", no_wrap=True)
-    for line in cells:
-        table.add_row(*line)
-    console.print(table)
-
-
-def markdown(head: Sequence[str], cells: Cells) -> str:
-    """A table of a page."""
-    lines = [list(head), ["---"] * len(head), *cells]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    words = [k for k, name in enumerate(head) if name in ("policy", "kind", "target", "wanted", "")]
+    console.print(terminal_table(head, list(cells), left=words, title=title))
 
 
 def page(speeds: Sequence[Speeds], starts: Starts, long: Long, targets: Sequence[Target]) -> str:
@@ -111,14 +100,14 @@ def page(speeds: Sequence[Speeds], starts: Starts, long: Long, targets: Sequence
         "# Benchmarks",
         INTRODUCTION,
         "## What was asked for",
-        markdown(TARGET_HEAD, target_cells(targets)),
+        markdown_table(TARGET_HEAD, target_cells(targets)),
         "## Time per step",
         f"All at {SIZE}. {COMPARISON}",
     ]
     head = [*SPEED_HEAD[:2], *SPEED_HEAD[3:]]
     for each in speeds:
         cells = [[*line[:2], *line[3:]] for line in speed_cells(each)]
-        parts += [f"### {each.problem}", markdown(head, cells)]
+        parts += [f"### {each.problem}", markdown_table(head, cells)]
     parts += [
         "## Growth",
         "![Time per step against arms, largest delay and horizon](figures/growth.svg)",

@@ -6,7 +6,7 @@ import time
 
 import tarry
 from tarry.experiments.compare import run_experiment
-from tarry.experiments.paper import Size, paper_experiment
+from tarry.reproduction.paper import Size, paper_experiment
 
 TARGET = 1.7
 

@@ -15,8 +15,8 @@ import tarry
 from tarry.cli import main
 from tarry.cli.parser import COMMANDS, build_parser
 from tarry.cli.reference import commands_of, reference
-from tarry.experiments import report, scaling
-from tarry.experiments import reproduce as reproduction
+from tarry.reproduction import report, scaling
+from tarry.reproduction import reproduce as reproduction
 
 SMALL = ["--problem", "bernoulli", "--arms", "3", "--max-delay", "40", "--horizon", "500"]
 
@@ -146,11 +146,11 @@ def test_scaling_prints_slopes(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A scaling experiment prints its slopes and keeps results and figure."""
-    known = scaling.sweeps(quick=True)
+    known = scaling.scaling_experiments(quick=True)
     tiny = {
         "cost-max-delay": replace(known["cost-max-delay"], values=[500, 700, 1000], horizon=900)
     }
-    monkeypatch.setattr(scaling, "sweeps", lambda *, quick: tiny)
+    monkeypatch.setattr(scaling, "scaling_experiments", lambda *, quick: tiny)
     status, out, _ = ask(capsys, "scaling", "cost-max-delay", "--out", str(tmp_path))
     assert status == 0
     assert "slope" in out

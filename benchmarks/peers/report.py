@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Console
-from rich.table import Table
+
+from tarry.tables import markdown_table, terminal_table
 
 
 @dataclass
@@ -18,23 +19,13 @@ class Sheet:
 
     def show(self, console: Console) -> None:
         """Print it."""
-        table = Table(title=self.title, title_justify="left", show_lines=False)
-        for place, name in enumerate(self.header):
-            table.add_column(
-                name,
-                justify="left" if place < 2 else "right",
-                overflow="fold",
-                no_wrap=len(self.header) > 6 and place == 1,
-            )
-        for row in self.rows:
-            table.add_row(*row)
+        wrap = [k for k in range(len(self.header)) if len(self.header) <= 6 or k != 1]
+        table = terminal_table(self.header, self.rows, left=(0, 1), wrap=wrap, title=self.title)
         console.print(table)
 
     def markdown(self) -> str:
         """The same for a page."""
-        lines = ["| " + " | ".join(self.header) + " |", "|" + " --- |" * len(self.header)]
-        lines += ["| " + " | ".join(row) + " |" for row in self.rows]
-        return "\n".join(lines)
+        return markdown_table(self.header, self.rows)
 
 
 @dataclass

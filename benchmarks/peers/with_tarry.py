@@ -75,7 +75,18 @@ class Tarry(Adapter):
     """tarry."""
 
     name = "tarry"
-    simulated = ("DelayedUCB", "DelayedThompson", "SurvivalThompson", "SurvivalUCB", "BDSE or BHSE")
+    simulated: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        **{
+            cls.__name__: {"cost": cls(), "reward": cls()}
+            for cls in (
+                tarry.DelayedUCB,
+                tarry.DelayedThompson,
+                tarry.SurvivalThompson,
+                tarry.SurvivalUCB,
+            )
+        },
+        "BDSE or BHSE": {"cost": tarry.BDSE(), "reward": tarry.BHSE()},
+    }
     live: ClassVar[Mapping[str, Any]] = {
         "Agent of DelayedUCB": tarry.DelayedUCB(),
         "Agent of DelayedThompson": tarry.DelayedThompson(),
@@ -98,8 +109,7 @@ class Tarry(Adapter):
         if policy in self.live:
             agent = Asked(self.live[policy], arms, world.max_delay, seed, payoff=payoff)
             return drive(agent, world)
-        name = policy.split(" or ")[-1 if world.reward else 0]
-        chosen = tarry.POLICIES[name]()
+        chosen = self.simulated[policy][payoff]
         family = getattr(tarry.problems, world.recipe["family"])
         problem = family(arms=arms, max_delay=world.max_delay, seed=int(world.recipe["seed"]))
         tarry.play(chosen, problem, payoff=payoff, horizon=10)

@@ -6,12 +6,12 @@ python -m benchmarks.survival --write    the same, into docs/survival-measuremen
 """
 
 import argparse
-import os
 from pathlib import Path
 
 from benchmarks.survival import acceptance
 from benchmarks.survival.coverage import coverage
 from benchmarks.survival.design import design
+from tarry.files import write_atomically
 
 PAGE = Path(__file__).parents[2] / "docs" / "survival-measurements.md"
 
@@ -66,9 +66,7 @@ def main() -> None:
     given = parser.parse_args()
     text = page(20 if given.full or given.write else 2)
     if given.write:
-        half = PAGE.with_suffix(".part")
-        half.write_text(text)
-        os.replace(half, PAGE)  # noqa: PTH105  # atomic
+        write_atomically(PAGE, text.encode())
     else:
         print(text)
 

@@ -1,6 +1,6 @@
 """What SurvivalThompson, SurvivalUCB and the tight bounds must show, on fresh instances."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -8,9 +8,10 @@ import numpy as np
 
 import tarry
 from benchmarks.limit import run_limit
-from benchmarks.survival.runs import Cell, Table, markdown, measure, table_of, written
+from benchmarks.survival.runs import Cell, Table, measure, table_of, written
 from benchmarks.timing import fastest
 from tarry.problems.problem import Payoff, Problem
+from tarry.tables import markdown_table
 from tarry.theory.information import information_floor
 from tarry.theory.lower import LowerBound, lower_close, lower_conservative, lower_cost, lower_reward
 
@@ -61,13 +62,12 @@ def floors(cells: list[Cell]) -> dict[str, float]:
     return found
 
 
-def verdicts(results: Table) -> str:
-    """The promises about the main table, as ratios."""
+def verdicts(results: Table, payoffs: Mapping[str, Payoff]) -> str:
+    """The promises about the main table, as ratios; `payoffs` by column."""
     rows = []
-    for column in dict.fromkeys(column for _, column in results):
+    for column, payoff in payoffs.items():
         regret = {row: results[row, column] for row, c in results if c == column}
         mean = {row: float(values.mean()) for row, values in regret.items()}
-        cost = column.startswith("cost")
         ours, paper = mean["SurvivalThompson"], mean["BDSE / BHSE"]
         checks = [
             ("SurvivalThompson / literal", ours / paper, 1 / 12),
@@ -81,14 +81,14 @@ def verdicts(results: Table) -> str:
             (
                 "tight / keep_history",
                 mean['with bounds="tight"'] / mean["with keep_history"],
-                0.5 if cost else 1.0,
+                0.5 if payoff == "cost" else 1.0,
             ),
         ]
         rows += [
             [column, what, f"{ratio:.3f}", f"{most:.3f}", "met" if ratio <= most else "MISSED"]
             for what, ratio, most in checks
         ]
-    return markdown(["setting", "ratio", "measured", "at most", ""], rows)
+    return markdown_table(["setting", "ratio", "measured", "at most", ""], rows)
 
 
 def hard_pairs(most: int) -> dict[str, LowerBound]:
@@ -106,22 +106,32 @@ def hard_pairs(most: int) -> dict[str, LowerBound]:
 def hard(count: int) -> str:
     """Mean regret over both instances of each pair, next to the exact lower bound for the pair."""
     policies = ("SurvivalThompson", "SurvivalUCB", 'with bounds="tight"', "BDSE / BHSE")
-    cells, bounds = [], {}
-    for most in SIZES:
-        for name, pair in hard_pairs(most).items():
-            row = f"{name} | {most:g}"
-            bounds[row] = pair.average
-            problems = [pair.instances[s % 2] for s in range(count)]
-            cells += [
-                Cell(row, policy, field(pair.payoff)[policy], pair.payoff, problems, 2 * HORIZON)
-                for policy in policies
-            ]
+    pairs = {(name, most): pair for most in SIZES for name, pair in hard_pairs(most).items()}
+    cells = []
+    for (name, most), pair in pairs.items():
+        problems = [pair.instances[s % 2] for s in range(count)]
+        cells += [
+            Cell(
+                f"{name}, D = {most}",
+                policy,
+                field(pair.payoff)[policy],
+                pair.payoff,
+                problems,
+                2 * HORIZON,
+            )
+            for policy in policies
+        ]
     results = measure(cells, "hard instances")
     rows = [
-        [row, written(bounds[row]), *(written(float(results[row, p].mean())) for p in policies)]
-        for row in sorted(bounds, key=lambda row: row.split(" | ")[0])
+        [
+            name,
+            f"{most:g}",
+            written(pairs[name, most].average),
+            *(written(float(results[f"{name}, D = {most}", p].mean())) for p in policies),
+        ]
+        for name, most in sorted(pairs)
     ]
-    return markdown(["pair", "D", "lower bound", *policies], rows)
+    return markdown_table(["pair", "D", "lower bound", *policies], rows)
 
 
 def realistic(count: int) -> str:
@@ -161,7 +171,7 @@ def speed() -> str:
         rows += [
             [name, row, f"{taken[row] / taken['limit']:.1f}"] for row in tasks if row != "limit"
         ]
-    return markdown(["world", "policy", "times the limit loop"], rows)
+    return markdown_table(["world", "policy", "times the limit loop"], rows)
 
 
 def main_page(count: int) -> str:
@@ -173,11 +183,12 @@ def main_page(count: int) -> str:
         f"{results['SurvivalThompson', column].mean() / floor:.2f}"
         for column, floor in found.items()
     ]
-    floor_table = markdown(
+    floor_table = markdown_table(
         ["", *found],
         [
             [FLOOR, *(written(floor) for floor in found.values())],
             ["SurvivalThompson / floor", *ratios],
         ],
     )
-    return "\n".join([table_of(results, worst=True), floor_table, verdicts(results)])
+    payoffs = {cell.column: cell.payoff for cell in cells}
+    return "\n\n".join([table_of(results, worst=True), floor_table, verdicts(results, payoffs)])

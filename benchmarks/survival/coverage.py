@@ -8,13 +8,13 @@ import numpy as np
 from rich.progress import track
 
 import tarry
-from benchmarks.survival.runs import markdown
 from tarry.arrays import FloatArray, Ints
 from tarry.ledger import Ledger
 from tarry.policies import Setting
 from tarry.policies.elimination.tight_bounds import ledger_lower, ledger_upper, tight_missing_bound
 from tarry.policies.elimination.tight_evidence import TightEvidence, empty_tight_evidence
 from tarry.problems.problem import Problem
+from tarry.tables import markdown_table
 
 MOST, STEPS, GRID = 60, 200, 8
 KINDS = ("increments, lower", "increments, upper", "means, lower", "means, upper", "missing plays")
@@ -107,4 +107,4 @@ def coverage(runs: int, miss: float = 0.1) -> str:
             ]
         assert missed.max() <= runs * miss + 4 * math.sqrt(runs * miss)
         rows.append([name, *(f"{100 * m / runs:.2g} %" for m in missed)])
-    return markdown(["law", *KINDS], rows)
+    return markdown_table(["law", *KINDS], rows)

@@ -68,4 +68,4 @@ def design(count: int) -> str:
             for column, payoff, problems, horizon in columns
         ]
         pages.append(f"### {question}\n\n{table_of(measure(cells, question), worst=True)}")
-    return "\n".join(pages)
+    return "\n\n".join(pages)

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import tarry
 from tarry.arrays import FloatArray
 from tarry.problems.problem import Payoff, Problem
+from tarry.tables import markdown_table
 
 THREADS = 2  # compiled runs do not hold the interpreter
 
@@ -73,12 +74,6 @@ def written(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
 def table_of(results: Table, *, worst: bool = False) -> str:
     """Mean regret by row and column, with the worst run in brackets if asked for."""
     rows = list(dict.fromkeys(row for row, _ in results))
@@ -92,4 +87,4 @@ def table_of(results: Table, *, worst: bool = False) -> str:
         return f"{text} ({written(float(values.max()))})" if worst else text
 
     body = [[row, *(entry(row, column) for column in columns)] for row in rows]
-    return markdown(["", *columns], body)
+    return markdown_table(["", *columns], body)

@@ -2,7 +2,7 @@
 
 `ShapedThompson("exact")` draws every hazard from its Beta law, `"beta"` and `"normal"` draw once
 from a law with the posterior mean and variance, with nothing special about the last bin reached.
-All of them draw the arm played last and one other arm anew in each step, like the real thing.
+In all else, the prior and how many arms are drawn anew in a step, they are `SurvivalThompson()`.
 """
 
 import math
@@ -15,8 +15,8 @@ import numpy as np
 from tarry.arrays import Floats, Ints
 from tarry.ledger import Ledger
 from tarry.policies import Setting
-from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta, empty_evidence
-from tarry.policies.survival.thompson import USUAL_END
+from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta
+from tarry.policies.survival.thompson import SurvivalThompson
 
 SHAPES = ("exact", "beta", "normal")
 
@@ -25,6 +25,7 @@ class ShapedRule(NamedTuple):
     """The running form of `ShapedThompson`."""
 
     reward: bool
+    redraws: int
     shape: int  # its place in SHAPES
     edges: Ints
     evidence: SurvivalEvidence
@@ -39,8 +40,9 @@ class ShapedRule(NamedTuple):
                 self.draws[arm] = self.draw_shaped(arm, rng)
         else:
             self.draws[self.turn[0]] = self.draw_shaped(self.turn[0], rng)
-            self.turn[1] = (self.turn[1] + 1) % arms
-            self.draws[self.turn[1]] = self.draw_shaped(self.turn[1], rng)
+            for _ in range(self.redraws):
+                self.turn[1] = (self.turn[1] + 1) % arms
+                self.draws[self.turn[1]] = self.draw_shaped(self.turn[1], rng)
         best = 0
         sign = 1.0 if self.reward else -1.0
         for arm in range(1, arms):
@@ -99,14 +101,14 @@ class ShapedThompson:
     needs_horizon: ClassVar[bool] = False
 
     def start(self, setting: Setting) -> ShapedRule:
-        """The prior of SurvivalThompson."""
-        end = USUAL_END["reward" if setting.reward else "cost"]
-        evidence = empty_evidence(setting.arms, setting.max_delay, 24, 0.5, end)
+        """The prior of SurvivalThompson, and as many redraws."""
+        usual = SurvivalThompson().start(setting)
         return ShapedRule(
             reward=setting.reward,
+            redraws=usual.redraws,
             shape=SHAPES.index(self.shape),
-            edges=evidence.edges,
-            evidence=evidence,
+            edges=usual.edges,
+            evidence=usual.evidence,
             draws=np.zeros(setting.arms),
             turn=np.zeros(2, np.int64),
         )

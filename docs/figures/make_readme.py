@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import tarry
-from tarry.experiments.catalogue import Family
 from tarry.experiments.figures import draw_curves, legend_below, rendered, styled
+from tarry.experiments.from_text import Family
 from tarry.experiments.palette import colours
 from tarry.problems.problem import Payoff
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tarry._version import __version__
 
-IMPORTED_AT = time.time()  # sources changed later are not those that this process runs
+_imported_at = time.time()  # sources changed later are not those that this process runs
 
 _HOME = {
     "Agent": "tarry.live",
@@ -20,7 +20,7 @@ _HOME = {
     "InterpretedWarning": "tarry.simulation.play",
     "compare": "tarry.experiments.compare",
     "Result": "tarry.experiments.result",
-    "load": "tarry.experiments.results",
+    "load": "tarry.experiments.result_folder",
     "POLICIES": "tarry.policies",
     "Setting": "tarry.policies",
     "Uniform": "tarry.policies",
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from tarry import theory as theory
     from tarry.experiments.compare import compare as compare
     from tarry.experiments.result import Result as Result
-    from tarry.experiments.results import load as load
+    from tarry.experiments.result_folder import load as load
     from tarry.live import Agent as Agent
     from tarry.live import Play as Play
     from tarry.policies import BDSE as BDSE

@@ -7,7 +7,8 @@
     │   └── PolicyError                     a policy that lacks a method, or whose rule misbehaves
     ├── FileError (also an OSError)         a file that cannot be used
     │   ├── ProblemFileError                not a problem file of ours, or cut short
-    │   └── ResultsError                    a results folder of another experiment, or damaged
+    │   └── ResultsError                    a results folder that is damaged or cannot be written
+    │       └── OtherExperimentError        a results folder of another experiment
     ├── MissingExtraError (also an ImportError)   a package of an extra is not installed
     ├── ExecutorError                       workers that broke down, cannot be reached or differ
     └── LiveError                           a live agent was asked for something it cannot do
@@ -63,7 +64,11 @@ class ProblemFileError(FileError):
 
 
 class ResultsError(FileError):
-    """A results folder of another experiment, or a damaged file in it."""
+    """A results folder that is damaged, cannot be written, or holds something else."""
+
+
+class OtherExperimentError(ResultsError):
+    """A results folder that holds another experiment, or this one by another version."""
 
 
 class MissingExtraError(TarryError, ImportError):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import tarry
 from tarry.policies import POLICIES, Setting
-from tarry.policies.check import policy_label
+from tarry.policies.label import policy_label
 from tarry.problems.problem import Payoff, Problem
 
 

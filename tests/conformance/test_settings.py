@@ -12,7 +12,7 @@ from tests.conformance.cases import POLICIES_VARIED
 import tarry
 from tarry.errors import PayoffError
 from tarry.policies import POLICIES, Policy
-from tarry.policies.check import policy_label
+from tarry.policies.label import policy_label
 
 every_class = pytest.mark.parametrize("cls", POLICIES.values(), ids=POLICIES)
 every_policy = pytest.mark.parametrize("policy", POLICIES_VARIED, ids=policy_label)

@@ -1,1 +1,1 @@
-"""Tests of comparisons, results, figures and the report."""
+"""Tests of comparisons, results and figures."""

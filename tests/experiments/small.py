@@ -6,7 +6,7 @@ import numpy as np
 
 import tarry
 from tarry.experiments.experiment import Case, Experiment, Seeds, Task
-from tarry.experiments.outcome import Outcome
+from tarry.experiments.finished_run import FinishedRun
 from tarry.experiments.result import assemble
 
 
@@ -41,8 +41,8 @@ def result_from(regrets: dict[str, dict[str, list[float]]], payoff: str = "cost"
         "reward" if payoff == "reward" else "cost",
         runs,
     )
-    outcomes = [
-        Outcome(
+    finished_runs = [
+        FinishedRun(
             Task(run, case, labels.index(label)),
             Seeds(0, 0),
             "",
@@ -56,4 +56,4 @@ def result_from(regrets: dict[str, dict[str, list[float]]], payoff: str = "cost"
         for label, values in row.items()
         for run, value in enumerate(values)
     ]
-    return assemble(experiment.description, outcomes)
+    return assemble(experiment.description, finished_runs)

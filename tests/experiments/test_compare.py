@@ -9,6 +9,7 @@ import scipy.stats
 
 import tarry
 from tarry.errors import InputError, PayoffError, PolicyError
+from tarry.experiments import progress_bar
 from tarry.experiments.experiment import seeds_of_run
 
 from .small import coins, compare_small
@@ -125,10 +126,18 @@ def test_progress_is_told() -> None:
     assert told == [(done, 6) for done in range(1, 7)]
 
 
-def test_bar_is_shown_on_request(capsys: pytest.CaptureFixture[str]) -> None:
-    """With progress=True the default stream gets no traceback and the result is the same."""
-    assert compare_small(progress=True) == compare_small()
-    assert "Traceback" not in capsys.readouterr().err
+def test_bar_is_shown_on_request(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a terminal lines tell the progress if they are asked for, and only then."""
+    monkeypatch.setattr(progress_bar, "QUIET_SECONDS", 0.0)
+    quiet = compare_small(progress=None)
+    assert capsys.readouterr().err == ""
+    assert compare_small(progress=True) == quiet
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(" %")[0] for line in lines] == [
+        f"runs: {share}" for share in (17, 33, 50, 67, 83, 100)
+    ]
 
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarry.errors import InputError
-from tarry.experiments.curves import curve_of, fit_slope, number, paired_difference, student
+from tarry.experiments.curves import curve_of, fit_slope, paired_difference, student
+from tarry.tables import number
 
 
 def test_curve_sums_up_runs_that_reached_the_step() -> None:

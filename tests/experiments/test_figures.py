@@ -107,7 +107,14 @@ def test_policies_keep_their_colours() -> None:
     assert chosen["BDSE"] == FIXED["BDSE"]
     assert len(set(chosen.values())) == 4
     assert set(chosen.values()) <= set(PALETTE)
-    assert len(colours(str(number) for number in range(30))) == 30
+
+
+def test_no_two_policies_share_a_colour() -> None:
+    """Six policies of a user among known ones, in any order, and thirty, all differ."""
+    known = ["BDSE", "OPSE", "SEPK", "DelayedThompson", "SurvivalThompson"]
+    mine = [f"Mine{number}" for number in range(6)]
+    for names in ([*known, *mine], [*mine[:3], *known, *mine[3:]], [str(n) for n in range(30)]):
+        assert len(set(colours(names).values())) == len(names)
 
 
 @pytest.mark.parametrize(

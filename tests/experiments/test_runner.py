@@ -1,5 +1,6 @@
 """The runner: what happens when something goes wrong half-way."""
 
+import os
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ def test_broken_executor_keeps_finished_runs(tmp_path: Path) -> None:
 
 def test_workers_with_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Results of other code than ours are not mixed in."""
-    monkeypatch.setattr(runner, "code_fingerprint", lambda: "other")
+    monkeypatch.setattr(runner, "source_fingerprint", lambda: "other")
     with pytest.raises(ExecutorError, match="another version of tarry"):
         compare_small()
 
@@ -81,10 +82,21 @@ def test_running_threads_end_when_the_experiment_is_given_up() -> None:
         run_experiment(experiment, workers=2, progress=stop)
 
 
-def test_number_of_workers_is_that_of_the_cores() -> None:
+def test_number_of_workers_is_that_of_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a number there is one thread for each core that the process may use."""
-    assert runner.worker_count(None) >= 1
-    assert runner.worker_count(3) == 3
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 3, 7}, raising=False)
+    assert runner.worker_count(None) == 3
+    assert runner.worker_count(2) == 2
+
+
+@pytest.mark.parametrize(("cores", "workers"), [(5, 5), (None, 1)])
+def test_number_of_workers_where_nobody_tells_the_cores_of_a_process(
+    monkeypatch: pytest.MonkeyPatch, cores: int | None, workers: int
+) -> None:
+    """Outside of Linux all cores count, and one where even their number is not known."""
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    assert runner.worker_count(None) == workers
 
 
 def test_pool_of_a_user_is_left_open() -> None:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarry.problems import Law, Problem, bernoulli, deterministic, philox, replay
-from tarry.problems.world import World, seed_words, uniforms
+from tarry.problems import Law, Problem, bernoulli, deterministic, replay
+from tarry.problems.world import World, philox, seed_words, uniforms
 
 WORD = st.integers(0, 2**32 - 1)
 

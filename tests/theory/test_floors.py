@@ -10,13 +10,13 @@ from tarry.policies import Policy
 from tarry.problems import Law
 from tarry.theory import (
     LowerBound,
-    agreement,
     delay_floor,
     lower_close,
     lower_conservative,
     lower_cost,
     lower_reward,
 )
+from tarry.theory.blind import agreement
 
 BOUNDS = [
     lower_cost(50, 400),

@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tarry.errors import InputError, ResultsError, UnknownNameError
+from tarry.errors import InputError, OtherExperimentError, UnknownNameError
 
 TABLE_KEYS = ("payoff", "horizon", "runs", "seed")
 
 
 def reproduce(options: Namespace) -> None:
     """`tarry reproduce`."""
-    from tarry.experiments.report import DATA
-    from tarry.experiments.reproduce import PARTS
-    from tarry.experiments.reproduce import reproduce as run
+    from tarry.reproduction.report import DATA
+    from tarry.reproduction.reproduce import PARTS
+    from tarry.reproduction.reproduce import reproduce as run
 
     out = Path(options.out or ("results/quick" if options.quick else "results"))
     parts: Sequence[str] = PARTS if options.part == "all" else (options.part,)
@@ -31,16 +31,16 @@ def reproduce(options: Namespace) -> None:
             report_path = run(
                 out, parts=parts, quick=options.quick, workers=options.workers, executor=executor
             )
-    except ResultsError as error:
-        hint = "; --fresh forgets earlier results" if "holds" in str(error) else ""
-        raise ResultsError(f"{str(error).rstrip('.')}{hint}.") from error
+    except OtherExperimentError as error:
+        hint = "; --fresh forgets earlier results."
+        raise OtherExperimentError(f"{str(error).rstrip('.')}{hint}") from error
     say(f"The report is {report_path}; figures are in {report_path.parent / 'figures'}.")
 
 
 def compare(options: Namespace) -> None:
     """`tarry compare`."""
-    from tarry.experiments.catalogue import experiment_from
     from tarry.experiments.compare import run_experiment
+    from tarry.experiments.from_text import experiment_from
 
     experiment = experiment_from(comparison_table(options))
     with executor_of(options) as executor:
@@ -56,7 +56,7 @@ def compare(options: Namespace) -> None:
 
 def comparison_table(options: Namespace) -> dict[str, Any]:
     """What the arguments of `compare` ask for, in the form of a TOML file."""
-    from tarry.experiments.catalogue import parse_call, read_toml
+    from tarry.experiments.from_text import parse_call, read_toml
 
     table: dict[str, Any] = read_toml(options.file) if options.file else {}
     told = {key: getattr(options, key) for key in TABLE_KEYS if getattr(options, key) is not None}
@@ -77,9 +77,9 @@ def comparison_table(options: Namespace) -> dict[str, Any]:
 def scaling(options: Namespace) -> None:
     """`tarry scaling`."""
     from tarry.experiments.compare import run_experiment
-    from tarry.experiments.scaling import growths, slope_lines, sweeps
+    from tarry.reproduction.scaling import growths, scaling_experiments, slope_lines
 
-    known = sweeps(quick=options.quick)
+    known = scaling_experiments(quick=options.quick)
     for name in options.names:
         if name not in known:
             raise UnknownNameError.of("scaling experiment", name, known)
@@ -93,7 +93,7 @@ def scaling(options: Namespace) -> None:
             say("\n".join([f"{name}: {known[name].title}", *slope_lines(found), ""]))
             if options.out:
                 from tarry.experiments.figures import save_figure
-                from tarry.experiments.gallery import scaling_picture
+                from tarry.reproduction.gallery import scaling_picture
 
                 picture = scaling_picture(name, known[name], found)
                 save_figure(picture.figure, Path(options.out) / f"{name}.svg")
@@ -124,7 +124,7 @@ def policies(options: Namespace) -> None:
 
 def problems(options: Namespace) -> None:
     """`tarry problems`."""
-    from tarry.experiments.catalogue import parse_call, parse_problem
+    from tarry.experiments.from_text import parse_call, parse_problem
     from tarry.problems import FAMILIES, HARD
     from tarry.problems.problem import Problem
 
@@ -142,7 +142,7 @@ def problems(options: Namespace) -> None:
 
 def report(options: Namespace) -> None:
     """`tarry report`."""
-    from tarry.experiments.report import write_report
+    from tarry.reproduction.report import write_report
 
     say(f"The report is {write_report(options.folder)}.")
 
@@ -151,10 +151,10 @@ def demo(options: Namespace) -> None:
     """`tarry demo`."""
     if options.what != "routes":
         raise UnknownNameError.of("demo", options.what, ["routes"])
-    from tarry.live.demo import demo_routes
+    from tarry.demo.routes import demo_routes
 
     result = demo_routes(change=options.change, requests=options.requests, seed=options.seed)
-    from tarry.experiments.live_figure import plot_routes
+    from tarry.demo.figure import plot_routes
 
     plot_routes(options.figure, **result.for_figure())
     say(f"The figure is {options.figure}.")
@@ -195,16 +195,15 @@ def first_line(thing: Any) -> str:
 
 def show(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table as wide as the terminal; the last two cells of a row share a column."""
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in heads:
-        table.add_column(head, no_wrap=head != heads[-1])
-    for *names, text, settings in rows:
-        table.add_row(*names, f"{text}\n{settings}" if settings else text)
-    Console(highlight=False, markup=False).print(table)
+    from tarry.tables import terminal_table
+
+    cells = [
+        [*names, f"{text}\n{settings}" if settings else text] for *names, text, settings in rows
+    ]
+    columns = range(len(heads))
+    Console(highlight=False).print(terminal_table(heads, cells, left=columns, wrap=columns[-1:]))
 
 
 def say(text: str) -> None:

@@ -50,10 +50,10 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-Run = Callable[[Any], None]
+Command = Callable[[Any], None]
 
 
-def add_reproduce(command: argparse.ArgumentParser) -> Run:
+def add_reproduce(command: argparse.ArgumentParser) -> Command:
     """Arguments of `reproduce`."""
     command.add_argument(
         "part",
@@ -78,7 +78,7 @@ def add_reproduce(command: argparse.ArgumentParser) -> Run:
     return commands.reproduce
 
 
-def add_compare(command: argparse.ArgumentParser) -> Run:
+def add_compare(command: argparse.ArgumentParser) -> Command:
     """Arguments of `compare`."""
     command.add_argument(
         "policies",
@@ -105,7 +105,7 @@ def add_compare(command: argparse.ArgumentParser) -> Run:
     return commands.compare
 
 
-def add_scaling(command: argparse.ArgumentParser) -> Run:
+def add_scaling(command: argparse.ArgumentParser) -> Command:
     """Arguments of `scaling`."""
     command.add_argument(
         "names", nargs="*", metavar="NAME", help="which experiments (default: all of them)"
@@ -118,13 +118,13 @@ def add_scaling(command: argparse.ArgumentParser) -> Run:
     return commands.scaling
 
 
-def add_policies(command: argparse.ArgumentParser) -> Run:
+def add_policies(command: argparse.ArgumentParser) -> Command:
     """Arguments of `policies`."""
     command.add_argument("name", nargs="?", metavar="NAME", help="tell everything about this one")
     return commands.policies
 
 
-def add_problems(command: argparse.ArgumentParser) -> Run:
+def add_problems(command: argparse.ArgumentParser) -> Command:
     """Arguments of `problems`."""
     command.add_argument(
         "name", nargs="?", metavar="NAME", help='show this one: "bernoulli(arms=5, seed=1)"'
@@ -132,7 +132,7 @@ def add_problems(command: argparse.ArgumentParser) -> Run:
     return commands.problems
 
 
-def add_report(command: argparse.ArgumentParser) -> Run:
+def add_report(command: argparse.ArgumentParser) -> Command:
     """Arguments of `report`."""
     command.add_argument(
         "folder",
@@ -144,7 +144,7 @@ def add_report(command: argparse.ArgumentParser) -> Run:
     return commands.report
 
 
-def add_demo(command: argparse.ArgumentParser) -> Run:
+def add_demo(command: argparse.ArgumentParser) -> Command:
     """Arguments of `demo`."""
     command.add_argument("what", metavar="WHAT", help="routes: HTTP servers on this machine")
     command.add_argument(

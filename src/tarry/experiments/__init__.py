@@ -1,1 +1,1 @@
-"""What is run: description, runner, results on disk, numbers, figures, the paper and the report."""
+"""What is run: its description, the runner, results on disk, numbers, figures."""

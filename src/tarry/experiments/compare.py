@@ -1,7 +1,6 @@
 """`compare`: policies on problems, many runs, all cores, one result."""
 
 import os
-import re
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -15,11 +14,11 @@ from tarry.experiments.experiment import (
     Policies,
     Source,
     Task,
-    labelled,
+    by_label,
     seeds_of_run,
 )
-from tarry.experiments.outcome import Outcome
-from tarry.experiments.progress import bar
+from tarry.experiments.finished_run import FinishedRun
+from tarry.experiments.progress_bar import bar
 from tarry.experiments.result import Result, assemble
 from tarry.experiments.runner import compile_policies, run_tasks
 from tarry.problems.problem import Payoff, Problem
@@ -75,7 +74,7 @@ def compare(
     if not isinstance(problems, Mapping):
         problems = {problem_name(problems, seed): problems}
     cases = [Case(name, source, horizon, record) for name, source in problems.items()]
-    experiment = Experiment(labelled(policies), cases, payoff, runs, seed)
+    experiment = Experiment(by_label(policies), cases, payoff, runs, seed)
     return run_experiment(
         experiment, workers=workers, folder=folder, executor=executor, progress=progress
     )
@@ -90,35 +89,37 @@ def run_experiment(
     progress: Progress = None,
 ) -> Result:
     """Run what is not yet in the folder, and return the whole result."""
-    store = None
-    outcomes: dict[Task, Outcome] = {}
+    kept = None
+    runs_done: dict[Task, FinishedRun] = {}
     if folder is not None:
-        from tarry.experiments.results import Store  # pyarrow is loaded when first needed
+        from tarry.experiments.result_folder import (
+            ResultFolder,  # pyarrow is loaded when first needed
+        )
 
-        store = Store(folder, experiment)
-        whole = store.complete()
+        kept = ResultFolder(folder, experiment)
+        whole = kept.complete()
         if whole is not None:
             return whole
-        outcomes = store.finished()
-    if executor is None and len(outcomes) < experiment.size:
+        runs_done = kept.finished()
+    if executor is None and len(runs_done) < experiment.size:
         compile_policies(experiment)  # before the bar starts its clock
     with ExitStack() as stack:
-        tell = teller(progress, experiment.size, len(outcomes), stack)
+        tell = teller(progress, experiment.size, len(runs_done), stack)
 
-        def receive(outcome: Outcome) -> None:
-            if store is not None:
-                store.add(outcome)
-            outcomes[outcome.task] = outcome
-            tell(len(outcomes), experiment.size)
+        def receive(finished: FinishedRun) -> None:
+            if kept is not None:
+                kept.add(finished)
+            runs_done[finished.task] = finished
+            tell(len(runs_done), experiment.size)
 
         try:
-            done = set(outcomes)
+            done = set(runs_done)
             run_tasks(experiment, receive, finished=done, workers=workers, executor=executor)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(interrupted(len(outcomes), experiment.size, folder)) from None
-    result = assemble(experiment.description, outcomes.values())
-    if store is not None:
-        store.finish(result)
+            raise KeyboardInterrupt(interrupted(len(runs_done), experiment.size, folder)) from None
+    result = assemble(experiment.description, runs_done.values())
+    if kept is not None:
+        kept.finish(result)
     return result
 
 
@@ -148,4 +149,4 @@ def problem_name(source: Any, seed: int) -> str:
     """What to call the only problem of a comparison: how it was made, but for its seed."""
     problem = Case("problem", source, 1).draw(seeds_of_run(seed, 0).problem)
     label = problem.label or "problem"
-    return label if isinstance(source, Problem) else re.sub(r"(, )?\bseed=\d+", "", label)
+    return label if isinstance(source, Problem) else problem.family or label

@@ -1,6 +1,6 @@
 """Numbers behind tables and figures: means, bands, intervals, paired differences, slopes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 
 from tarry.arrays import FloatArray, Steps
 from tarry.errors import InputError
+from tarry.tables import aligned, number
 
 LEVEL = 0.95
 
@@ -106,27 +107,7 @@ class FinalTable(Sequence[FinalRow]):
 
     def __str__(self) -> str:
         heads, lines = self.cells()
-        return "\n".join(aligned([heads, *lines], left=len(heads) - 4))
-
-
-def aligned(lines: Sequence[Sequence[str]], left: int) -> Iterator[str]:
-    """Lines of cells as text in columns, the first `left` of them to the left."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        cells = [
-            cell.ljust(width) if place < left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()
-
-
-def number(value: float) -> str:
-    """A number with about four digits, without exponents where people expect none."""
-    if np.isnan(value):
-        return "-"
-    if abs(value) >= 1000:
-        return f"{value:,.0f}".replace(",", " ")
-    return f"{value:.4g}"
+        return "\n".join(aligned([heads, *lines], left=range(len(heads) - 4)))
 
 
 class Difference(NamedTuple):

@@ -4,7 +4,7 @@
         tarry.compare(..., executor=executor)
 
 The workers need the same version of tarry. A worker that dies costs only time: the scheduler gives
-its runs to others, and a run has the same outcome wherever it is played.
+its runs to others, and a run ends the same wherever it is played.
 """
 
 from collections.abc import Callable, Iterator

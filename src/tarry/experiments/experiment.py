@@ -1,15 +1,13 @@
 """What is run: policies, problems, runs and seeds, described so that a file can tell it again."""
 
-import dataclasses
 import hashlib
 import importlib.metadata
 import inspect
 import json
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
-from pathlib import Path
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,12 +16,15 @@ from tarry._version import __version__
 from tarry.arrays import Steps
 from tarry.checks import check_payoff, check_whole
 from tarry.errors import InputError
-from tarry.policies.check import check_policy, policy_label
+from tarry.fingerprint import source_fingerprint
+from tarry.policies.check import check_policy
+from tarry.policies.label import policy_label, policy_settings, setting_text
+from tarry.policies.own_code import code_fingerprint
 from tarry.policies.protocol import Policy
 from tarry.problems.problem import Payoff, Problem
 from tarry.simulation.record import evenly_spaced
 
-FORMAT = "tarry results 1"
+FORMAT = "tarry results 2"
 Source: TypeAlias = Problem | Callable[[int], Problem]
 Policies: TypeAlias = Sequence[Policy] | Mapping[str, Policy]
 
@@ -58,12 +59,14 @@ class Case:
         source: a `Problem`, or a function from a seed to a `Problem`.
         horizon: T.
         points: how many evenly spaced steps are recorded.
+        about: what figures and verdicts need to know of the problem, ready for JSON.
     """
 
     name: str
     source: Source
     horizon: int
     points: int = 200
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         horizon = check_whole("horizon", self.horizon, 1, 2**62)
@@ -173,7 +176,7 @@ class Experiment:
         return key_of(self.description)
 
 
-def labelled(policies: Any) -> dict[str, Policy]:
+def by_label(policies: Any) -> dict[str, Policy]:
     """Policies by label; a list is labelled with names and settings, which must differ."""
     if isinstance(policies, Mapping):
         return dict(policies)
@@ -193,11 +196,10 @@ def labelled(policies: Any) -> dict[str, Policy]:
 
 
 def describe_policy(label: str, policy: Any) -> dict[str, Any]:
-    """A policy's label, class and settings."""
-    settings: dict[str, Any] = {}
-    if dataclasses.is_dataclass(policy):
-        settings = {f.name: plain(getattr(policy, f.name)) for f in dataclasses.fields(policy)}
-    return {"label": label, "name": type(policy).__name__, "settings": settings}
+    """A policy's label, class and settings, and what tells one version of its code from another."""
+    settings = {name: as_json(value) for name, value in policy_settings(policy).items()}
+    code = code_fingerprint(policy)
+    return {"label": label, "name": type(policy).__name__, "settings": settings, "code": code}
 
 
 def describe_case(case: Case, seed: int) -> dict[str, Any]:
@@ -205,9 +207,10 @@ def describe_case(case: Case, seed: int) -> dict[str, Any]:
     problem = case.draw(seed)
     return {
         "name": case.name,
+        "about": dict(case.about),
         "redrawn": not isinstance(case.source, Problem),
         "first": problem.label,
-        "first_digest": digest(problem),
+        "first_digest": problem_digest(problem),
         "arms": problem.arms,
         "max_delay": problem.max_delay,
         "horizon": case.horizon,
@@ -215,7 +218,7 @@ def describe_case(case: Case, seed: int) -> dict[str, Any]:
     }
 
 
-def digest(problem: Problem) -> str:
+def problem_digest(problem: Problem) -> str:
     """A fingerprint of everything that decides the delays of a problem."""
     content = hashlib.sha256(f"{problem.max_delay} {problem.horizon_limit}".encode())
     for law in problem.laws:
@@ -235,27 +238,14 @@ def key_of(description: Mapping[str, Any]) -> str:
 def versions() -> dict[str, str]:
     """The versions of what computes the results."""
     packages = {name: importlib.metadata.version(name) for name in ("numpy", "scipy", "numba")}
-    ours = {"tarry": __version__, "code": code_fingerprint()}
+    ours = {"tarry": __version__, "code": source_fingerprint()}
     return {**ours, "python": platform.python_version(), **packages}
 
 
-@cache
-def code_fingerprint() -> str:
-    """A fingerprint of the source files that decide what happens in a run."""
-    package = Path(__file__).parents[1]
-    sources = [package / "ledger.py"]
-    for part in ("policies", "problems", "simulation"):
-        sources += sorted((package / part).glob("*.py"))
-    content = hashlib.sha256()
-    for source in sources:
-        content.update(source.read_bytes())
-    return content.hexdigest()[:16]
-
-
-def plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """A setting as JSON can hold it."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return repr(value)
+        return [as_json(item) for item in value]
+    return setting_text(value)

@@ -18,8 +18,7 @@ from tarry.arrays import FloatArray
 from tarry.errors import InputError, MissingExtraError, ResultsError
 from tarry.experiments.curves import Curve
 from tarry.experiments.palette import INK, LINE_STYLES, colours
-from tarry.experiments.scaling import Growth
-from tarry.problems.files import write_atomically
+from tarry.files import write_atomically
 
 try:
     import matplotlib as mpl
@@ -59,8 +58,6 @@ STYLE: Any = {
     "figure.constrained_layout.use": True,
 }
 BANDS = ("std", "interval", "none")
-MARKERS = "osD^vPX*"
-SIZES = (7, 4, 4.5, 4.5, 4.5, 4.5, 4.5, 4.5)  # the first may lie behind the second
 DASHES: tuple[Any, ...] = ((0, (1, 1)), (0, (1, 3)), (0, (4, 1, 1, 1)))  # of floors and bounds
 
 
@@ -79,6 +76,11 @@ def styled() -> Iterator[None]:
         yield
 
 
+def new_figure(height: float) -> Figure:
+    """An empty figure as wide as a column, `height` inches high."""
+    return Figure(figsize=(COLUMN, height))
+
+
 def plot_curves(
     curves: Mapping[tuple[str, str], Curve],
     *,
@@ -94,7 +96,7 @@ def plot_curves(
         raise InputError(f"The band is {band!r}; it must be 'std', 'interval' or 'none'.")
     with styled():
         own = axes is None
-        target = Figure(figsize=(COLUMN, 3.5)).subplots() if axes is None else axes
+        target = new_figure(3.5).subplots() if axes is None else axes
         policies = list(dict.fromkeys(policy for _, policy in curves))
         problems = list(dict.fromkeys(problem for problem, _ in curves))
         draw_curves(target, curves, band=band, log=log, levels=levels)
@@ -107,43 +109,6 @@ def plot_curves(
         if path is not None:
             save_figure(figure_of(target), path)
     return target
-
-
-def plot_scaling(
-    found: Mapping[str, Growth], *, title: str, xlabel: str, levels: Sequence[Level] = ()
-) -> Figure:
-    """Log-log: regret against a parameter, with the fitted slopes in the legend."""
-    with styled():
-        figure = Figure(figsize=(COLUMN, 4.2))
-        axes = figure.subplots()
-        handles = draw_scaling(axes, found, levels)
-        axes.set(title=title, xlabel=xlabel, ylabel="regret at the horizon")
-        figure.legend(handles=handles, loc="outside lower center", ncols=1, handlelength=1.4)
-    return figure
-
-
-def plot_overview(
-    series: Mapping[str, Mapping[str, tuple[float, float, float]]], *, title: str
-) -> Figure:
-    """Regret at the horizon of each policy (mean, low, high) under several conditions."""
-    with styled():
-        figure = Figure(figsize=(COLUMN, 3.9))
-        axes = figure.subplots()
-        conditions = list(dict.fromkeys(name for row in series.values() for name in row))
-        spread = np.linspace(-0.27, 0.27, max(2, len(series)))
-        for shift, (policy, row), colour in zip(
-            spread, series.items(), colours(series).values(), strict=False
-        ):
-            at = np.array([conditions.index(name) for name in row]) + shift
-            mean, low, high = np.array(list(row.values())).T
-            below = np.minimum(mean - low, 0.8 * mean)  # the axis is logarithmic
-            axes.errorbar(at, mean, (below, high - mean), color=colour, fmt="o", ms=4, label=policy)
-        axes.set(yscale="log", title=title, ylabel="regret at the horizon")
-        axes.set_xticks(range(len(conditions)), [name.replace(" ", "\n") for name in conditions])
-        axes.grid(visible=False, axis="x")
-        plain_numbers(axes.yaxis)
-        legend_below(figure, axes.get_legend_handles_labels()[0])
-    return figure
 
 
 def draw_curves(
@@ -185,29 +150,6 @@ def band_of(curve: Curve, band: str) -> tuple[FloatArray, FloatArray]:
     if band == "interval":
         return curve.low, curve.high
     return curve.mean - curve.std, curve.mean + curve.std
-
-
-def draw_scaling(axes: Axes, found: Mapping[str, Growth], levels: Sequence[Level]) -> list[Any]:
-    """Points with intervals and fitted lines; return what the legend shows."""
-    handles: list[Any] = []
-    looks = zip(found.items(), colours(found).values(), MARKERS, SIZES, strict=False)
-    for (policy, data), colour, marker, size in looks:
-        below = np.minimum(data.mean - data.low, 0.8 * data.mean)  # stay on the log axis
-        errors = np.nan_to_num(np.array([below, data.high - data.mean]))
-        label = f"{policy}: slope {data.slope}"
-        handles.append(
-            axes.errorbar(
-                data.x, data.mean, errors, color=colour, fmt=marker, ms=size, lw=1.0, label=label
-            )
-        )
-        axes.plot(data.x, data.line, color=colour, lw=1.0, alpha=0.8)
-    for level, dashes in zip(levels, DASHES, strict=False):
-        look: dict[str, Any] = {"color": INK, "lw": 1.0, "linestyle": dashes}
-        handles += axes.plot(level.x, level.y, label=level.label, **look)
-    axes.set(xscale="log", yscale="log")
-    plain_numbers(axes.xaxis)
-    plain_numbers(axes.yaxis)
-    return handles
 
 
 def legend_handles(

@@ -1,6 +1,8 @@
 """Which policy has which colour, in all figures the same."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from colorsys import hls_to_rgb
+from itertools import chain, count
 from typing import Any
 
 INK = "#1b1b1b"  # text and axes; the report turns it into the colour of its own text
@@ -40,11 +42,16 @@ def colours(policies: Iterable[str]) -> dict[str, str]:
     """A colour for each policy: its own where it has one, else one that is still free."""
     names = list(dict.fromkeys(policies))
     taken = {FIXED[name] for name in names if name in FIXED}
-    free = [colour for colour in PALETTE if colour not in taken] or list(PALETTE)
-    chosen = {}
-    for name in names:
-        if name in FIXED:
-            chosen[name] = FIXED[name]
-        else:
-            chosen[name] = free[len(chosen) % len(free)]
-    return chosen
+    free = (colour for colour in chain(PALETTE, more_colours()) if colour not in taken)
+    return {name: FIXED[name] if name in FIXED else next(free) for name in names}
+
+
+def more_colours() -> Iterator[str]:
+    """Colours without end for figures with more policies than `PALETTE` has, all different.
+
+    The hue goes on by the golden ratio, so that no two that follow each other are alike.
+    """
+    for number in count():
+        lightness = (0.38, 0.6)[number % 2]
+        red, green, blue = hls_to_rgb(number * 0.618034 % 1.0, lightness, 0.75)
+        yield f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"

@@ -11,7 +11,7 @@ import numpy as np
 from tarry.arrays import FloatArray, IntArray, Steps
 from tarry.errors import InputError, UnknownNameError
 from tarry.experiments.curves import Curve, FinalTable, curve_of, final_row
-from tarry.experiments.outcome import Outcome
+from tarry.experiments.finished_run import FinishedRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,6 +70,11 @@ class Result:
         """The seed of the comparison."""
         return int(self.description["seed"])
 
+    def about(self, problem: str | None = None) -> Mapping[str, Any]:
+        """What the experiment says of a problem besides its name, such as a parameter of it."""
+        described: Mapping[str, Any] = self.description["problems"][self._place(problem)]["about"]
+        return described
+
     def steps(self, problem: str | None = None) -> Steps:
         """The recorded steps; the last is the horizon."""
         return self._records(problem).steps
@@ -123,15 +128,15 @@ class Result:
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the result into a folder, which `tarry.load` reads back."""
-        from tarry.experiments.results import save
+        from tarry.experiments.result_folder import save
 
         save(self, folder)
 
     def table(self) -> Any:
         """One tidy table (pyarrow): a row for each problem, policy, run and recorded step."""
-        from tarry.experiments.results import table_of
+        from tarry.experiments.result_folder import tidy_table
 
-        return table_of(self)
+        return tidy_table(self)
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same curves, bit for bit, from the same settings."""
@@ -162,6 +167,9 @@ class Result:
         if problem not in self.records:
             raise UnknownNameError.of("problem", problem, self.problems)
         return problem
+
+    def _place(self, problem: str | None) -> int:
+        return self.problems.index(self._name(problem))
 
     def _records(self, problem: str | None) -> Records:
         return self.records[self._name(problem)]
@@ -198,19 +206,19 @@ def blank_records(description: Mapping[str, Any], number: int) -> Records:
     )
 
 
-def assemble(description: Mapping[str, Any], outcomes: Iterable[Outcome]) -> Result:
-    """The result that these outcomes make together, in whatever order they came."""
+def assemble(description: Mapping[str, Any], finished_runs: Iterable[FinishedRun]) -> Result:
+    """The result that these finished runs make together, in whatever order they came."""
     problems = description["problems"]
     blanks = [blank_records(description, number) for number in range(len(problems))]
     worlds = [list(records.worlds) for records in blanks]
-    for outcome in outcomes:
-        records, task = blanks[outcome.task.case], outcome.task
-        worlds[task.case][task.run] = outcome.world
-        rows = len(outcome.regret)
-        records.regret[task.policy, task.run, :rows] = outcome.regret
-        records.arms[task.policy, task.run, :rows] = outcome.arms
-        records.delays[task.policy, task.run, :rows] = outcome.delays
-        records.restarts[task.policy, task.run, :rows] = outcome.restarts
+    for finished in finished_runs:
+        records, task = blanks[finished.task.case], finished.task
+        worlds[task.case][task.run] = finished.world
+        rows = len(finished.regret)
+        records.regret[task.policy, task.run, :rows] = finished.regret
+        records.arms[task.policy, task.run, :rows] = finished.arms
+        records.delays[task.policy, task.run, :rows] = finished.delays
+        records.restarts[task.policy, task.run, :rows] = finished.restarts
     for records in blanks:
         np.maximum.accumulate(records.restarts, axis=-1, out=records.restarts)
     return Result(

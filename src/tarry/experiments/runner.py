@@ -19,11 +19,12 @@ from contextlib import contextmanager
 
 from tarry.checks import check_whole
 from tarry.errors import ExecutorError
-from tarry.experiments.experiment import Experiment, Task, code_fingerprint, digest, seeds_of_run
-from tarry.experiments.outcome import Outcome, Work, carry_out
+from tarry.experiments.experiment import Experiment, Task, problem_digest, seeds_of_run
+from tarry.experiments.finished_run import FinishedRun, Work, play_task
+from tarry.fingerprint import source_fingerprint
 from tarry.simulation.play import play
 
-Receive = Callable[[Outcome], None]
+Receive = Callable[[FinishedRun], None]
 TASKS_PER_WORKER = 3  # kept ready for each worker; more would hold more worlds in memory
 
 
@@ -39,26 +40,26 @@ def run_tasks(
     workers: int | None = None,
     executor: Executor | None = None,
 ) -> None:
-    """Carry out the tasks that are not in `finished`, handing each outcome to `receive`.
+    """Carry out the tasks that are not in `finished`, handing each finished run to `receive`.
 
-    `receive` is called in this thread, as outcomes come in. Whatever ends the work early, Ctrl-C
-    included, all outcomes that exist by then are handed over before the exception goes on.
+    `receive` is called in this thread, as runs finish. Whatever ends the work early, Ctrl-C
+    included, all runs that are finished by then are handed over before the exception goes on.
     """
     todo = [task for task in experiment.tasks() if task not in finished]
     if not todo:
         return
     if executor is not None:
         slots = getattr(executor, "slots", getattr(executor, "_max_workers", None)) or 32
-        feed(executor, slots, works(experiment, todo), carry_out, receive)
+        feed(executor, slots, works(experiment, todo), play_task, receive)
         return
     count = worker_count(workers)
     stop = threading.Event()
 
-    def carry_out_unless_stopped(work: Work) -> Outcome:
-        return carry_out(work, watch=lambda _done, _horizon: raise_if(stop))
+    def play_unless_stopped(work: Work) -> FinishedRun:
+        return play_task(work, watch=lambda _done, _horizon: raise_if(stop))
 
     with ThreadPoolExecutor(count, thread_name_prefix="tarry") as pool, setting_at_exit(stop):
-        feed(pool, count, works(experiment, todo), carry_out_unless_stopped, receive)
+        feed(pool, count, works(experiment, todo), play_unless_stopped, receive)
 
 
 def works(experiment: Experiment, todo: list[Task]) -> Iterator[Work]:
@@ -71,7 +72,7 @@ def works(experiment: Experiment, todo: list[Task]) -> Iterator[Work]:
             place = (task.run, task.case)
             seeds = seeds_of_run(experiment.seed, task.run)
             problem = case.draw(seeds.problem)
-            world = digest(problem)
+            world = problem_digest(problem)
         policy = policies[task.policy]
         payoff = experiment.payoff
         yield Work(task, policy, problem, payoff, case.horizon, seeds, case.steps, world)
@@ -81,16 +82,16 @@ def feed(
     executor: Executor,
     slots: int,
     supply: Iterator[Work],
-    carry: Callable[[Work], Outcome],
+    carry: Callable[[Work], FinishedRun],
     receive: Receive,
 ) -> None:
     """Keep the executor busy without giving it everything at once."""
-    pending: set[Future[Outcome]] = set()
+    pending: list[Future[FinishedRun]] = []
     try:
         for work in supply:
             while len(pending) >= TASKS_PER_WORKER * slots:
                 pending = collect(pending, receive)
-            pending.add(executor.submit(carry, work))
+            pending.append(executor.submit(carry, work))
         while pending:
             pending = collect(pending, receive)
     except BaseException:
@@ -102,24 +103,24 @@ def feed(
         raise
 
 
-def collect(pending: set[Future[Outcome]], receive: Receive) -> set[Future[Outcome]]:
-    """Wait for the next outcomes and hand them over; return what is still pending."""
-    done, rest = wait(pending, return_when=FIRST_COMPLETED)
-    for future in done:
+def collect(pending: list[Future[FinishedRun]], receive: Receive) -> list[Future[FinishedRun]]:
+    """Wait for the next finished runs and hand them over; return what is still pending."""
+    done = wait(pending, return_when=FIRST_COMPLETED).done
+    for future in [each for each in pending if each in done]:
         try:
-            outcome = future.result()
+            finished = future.result()
         except BrokenExecutor as error:
             raise ExecutorError(
                 f"The executor broke down ({str(error).rstrip('.')}); finished runs are kept."
             ) from error
-        check_version(outcome)
-        receive(outcome)
-    return rest
+        check_version(finished)
+        receive(finished)
+    return [future for future in pending if future not in done]
 
 
-def check_version(outcome: Outcome) -> None:
+def check_version(finished: FinishedRun) -> None:
     """Refuse results of another version of tarry, which need not be the same."""
-    if outcome.code != code_fingerprint():
+    if finished.code != source_fingerprint():
         raise ExecutorError(
             "A worker runs another version of tarry than this process; install the same one "
             "everywhere."
@@ -136,7 +137,9 @@ def compile_policies(experiment: Experiment) -> None:
 def worker_count(workers: int | None) -> int:
     """How many threads: as asked, by default one for each core this process may use."""
     if workers is None:
-        return len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity"):  # Linux: fewer than all where the process is confined
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
     return check_whole("number of workers", workers, 1, 4096)
 
 

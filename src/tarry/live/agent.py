@@ -37,7 +37,8 @@ from tarry.live.settings import (
     default_policy,
 )
 from tarry.live.timed import TimedPlay
-from tarry.policies.check import check_choice, policy_label
+from tarry.policies.check import check_choice
+from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy
 
 

@@ -17,7 +17,8 @@ import numpy as np
 from tarry.errors import ConflictError, InputError, LiveError, PolicyError, UnknownPlayError
 from tarry.live.desk import Desk, Maker, is_tuple
 from tarry.live.plays import Arm, Counts, Entry, Status, Told
-from tarry.policies.check import check_rule, policy_label
+from tarry.policies.check import check_rule
+from tarry.policies.label import policy_label
 from tarry.policies.protocol import STOP, Policy, Setting
 from tarry.policies.elimination.sweep import Sweep
 

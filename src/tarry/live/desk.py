@@ -19,7 +19,7 @@ import numpy as np
 
 from tarry.errors import LiveError
 from tarry.ledger import Ledger, empty_ledger
-from tarry.policies.check import policy_label
+from tarry.policies.label import policy_label
 from tarry.policies.elimination.sweep import Sweep
 
 PER_ARM = ("plays", "seen", "seen_sum", "start_sum", "complete", "complete_sum", "spacing")

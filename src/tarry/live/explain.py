@@ -8,8 +8,9 @@ from tarry.live.core import Core
 from tarry.live.curve import Estimate
 from tarry.live.desk import is_tuple
 from tarry.live.plays import Arm, Counts
-from tarry.policies.check import policy_label
+from tarry.policies.label import policy_label
 from tarry.policies.elimination.sweep import Sweep
+from tarry.tables import aligned
 
 FEW = 10  # answers below which an estimate is mostly guessing
 
@@ -57,15 +58,8 @@ class Explanation:
             interval = f"{seconds(a.low)} .. {seconds(a.high)}"
             numbers = (str(a.plays), str(a.returned), str(a.pending), oldest)
             rows.append((a.arm, *numbers, seconds(a.mean), interval, f"{a.share:.0%}", a.why))
-        widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
-        lines = [f"{self.policy}, {self.payoff}: {_sum(self.counts)}"]
-        for row in rows:
-            cells = [
-                cell.ljust(width) if k in (0, len(head) - 1) else cell.rjust(width)
-                for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ]
-            lines.append("  ".join(cells).rstrip())
-        return "\n".join(lines)
+        title = f"{self.policy}, {self.payoff}: {_sum(self.counts)}"
+        return "\n".join([title, *aligned(rows, left=(0, len(head) - 1))])
 
 
 def explanation(core: Core, now: int) -> Explanation:

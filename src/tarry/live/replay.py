@@ -18,7 +18,7 @@ from tarry.live.journal import (
     damaged,
 )
 from tarry.live.plays import Told
-from tarry.policies.check import policy_label
+from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy, Setting
 
 

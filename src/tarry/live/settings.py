@@ -7,7 +7,8 @@ from typing import Any
 from tarry.checks import check_payoff, check_whole
 from tarry.errors import InputError, JournalError
 from tarry.live.clock import to_ticks
-from tarry.policies.check import check_policy, policy_label
+from tarry.policies.check import check_policy
+from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy
 
 

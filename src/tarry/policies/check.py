@@ -1,6 +1,5 @@
-"""What is asked of a policy before it plays, and how it is named."""
+"""What is asked of a policy before it plays."""
 
-import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
@@ -132,19 +131,6 @@ def _can_take(function: Callable[..., Any], parameters: tuple[str, ...]) -> bool
     except TypeError:
         return False
     return True
-
-
-def policy_label(policy: Any) -> str:
-    """The policy's name with those settings that are not the default: BDSE(keep_history=True)."""
-    name = type(policy).__name__
-    if not dataclasses.is_dataclass(policy):
-        return name
-    told = []
-    for field in dataclasses.fields(policy):
-        value = getattr(policy, field.name)
-        if value != field.default:
-            told.append(f"{field.name}={value!r}")
-    return f"{name}({', '.join(told)})" if told else name
 
 
 def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -14,7 +14,6 @@ from tarry.problems.families import (
     survival,
     truncated_normal,
 )
-from tarry.problems.files import load
 from tarry.problems.hard import (
     HARD,
     hard_close,
@@ -25,8 +24,8 @@ from tarry.problems.hard import (
 )
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem
-from tarry.problems.replay import Replay, replay
-from tarry.problems.world import World, philox
+from tarry.problems.problem_file import load
+from tarry.problems.recorded import Replay, replay
 
 __all__ = [
     "FAMILIES",
@@ -34,7 +33,6 @@ __all__ = [
     "Law",
     "Problem",
     "Replay",
-    "World",
     "bernoulli",
     "by_name",
     "cdn",
@@ -50,7 +48,6 @@ __all__ = [
     "hard_cost",
     "hard_reward",
     "load",
-    "philox",
     "replay",
     "serverless",
     "survival",

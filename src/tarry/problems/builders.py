@@ -12,7 +12,7 @@ from tarry.problems.delays import check_delays, check_max_delay, check_names, ch
 from tarry.problems.discretise import discretise
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem, naming_arm
-from tarry.problems.replay import empirical_law
+from tarry.problems.recorded import empirical_law
 
 Names = Sequence[str] | None
 

@@ -55,8 +55,13 @@ class Draw(NamedTuple):
 
     def problem(self, laws: Iterable[Law], *settings: str) -> Problem:
         """The problem with these laws, labelled with the call that made it."""
-        given = [f"arms={self.arms}", f"max_delay={self.max_delay}", *settings, f"seed={self.seed}"]
-        return Problem(tuple(laws), self.max_delay, label=f"{self.family}({', '.join(given)})")
+        given = ", ".join([f"arms={self.arms}", f"max_delay={self.max_delay}", *settings])
+        return Problem(
+            tuple(laws),
+            self.max_delay,
+            label=f"{self.family}({given}, seed={self.seed})",
+            family=f"{self.family}({given})",
+        )
 
 
 def truncated_normal(

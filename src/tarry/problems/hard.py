@@ -28,7 +28,7 @@ def hard_cost(best_delay: int, max_delay: int, *, flipped: bool = False) -> Prob
     most = check_whole("max_delay", max_delay, 2, LARGEST_DELAY)
     best = check_whole("best_delay", best_delay, 1, most // 2)
     laws = [point(best), point(most)]
-    return labelled(laws[::-1] if flipped else laws, most, "hard_cost", best_delay=best)
+    return made_by(laws[::-1] if flipped else laws, most, "hard_cost", best_delay=best)
 
 
 def hard_reward(
@@ -44,7 +44,7 @@ def hard_reward(
     count = check_whole("number of arms", arms, 2)
     top = [point(most), point(second)]
     laws = [*(top[::-1] if flipped else top), *[point(0)] * (count - 2)]
-    return labelled(laws, most, "hard_reward", second_delay=second, arms=count)
+    return made_by(laws, most, "hard_reward", second_delay=second, arms=count)
 
 
 def hard_close(steady_delay: int, max_delay: int, instance: Literal["A", "B"] = "A") -> Problem:
@@ -66,7 +66,7 @@ def hard_close(steady_delay: int, max_delay: int, instance: Literal["A", "B"] = 
     if long is None:
         raise InputError(f"The instance is {instance!r}; it must be 'A' or 'B'.")
     laws = [two_points(long, 2 * steady / most), point(steady)]
-    return labelled(laws, most, "hard_close", steady_delay=steady, instance=instance)
+    return made_by(laws, most, "hard_close", steady_delay=steady, instance=instance)
 
 
 def hard_conservative_cost(best_delay: int, max_delay: int, instance: Literal[1, 2] = 1) -> Problem:
@@ -113,7 +113,7 @@ def conservative(maker: str, name: str, short: int, max_delay: int, instance: in
         raise InputError(f"The instance is {instance!r}; it must be 1 or 2.")
     spread, steady = pairs[instance]
     laws = [two_points(spread, mean / half), point(steady)]
-    return labelled(laws, most, maker, **{name: mean}, instance=instance)
+    return made_by(laws, most, maker, **{name: mean}, instance=instance)
 
 
 def point(delay: int) -> Law:
@@ -126,7 +126,7 @@ def two_points(delay: int, probability: float) -> Law:
     return Law([0, delay], [1 - probability, probability])
 
 
-def labelled(laws: list[Law], most: int, maker: str, **given: Any) -> Problem:
+def made_by(laws: list[Law], most: int, maker: str, **given: Any) -> Problem:
     """The problem, labelled with the call that made it."""
     words = [f"{name}={value!r}" for name, value in {**given, "max_delay": most}.items()]
     return Problem(laws, most, label=f"{maker}({', '.join(words)})")

@@ -16,6 +16,7 @@ from tarry.problems.alias import alias_cells
 from tarry.problems.delays import check_max_delay, check_names
 from tarry.problems.law import Law
 from tarry.problems.world import World, draw_delays, seed_words
+from tarry.tables import aligned
 
 Payoff = Literal["cost", "reward"]
 ROWS_SHOWN = 12
@@ -30,6 +31,7 @@ class Problem:
         max_delay: D, the largest delay, a whole number from 1 to 2**31 - 2.
         names: one name per arm, all different; by default "0", "1", and so on.
         label: how the problem was made, for people to read; equality does not look at it.
+        family: the same without the seed, where the problem was drawn from a family by a seed.
 
     A problem never changes. Two problems with the same laws, D and names are equal.
 
@@ -49,6 +51,7 @@ class Problem:
     max_delay: int
     names: Sequence[str] = ()
     label: str = ""
+    family: str = ""
 
     def __post_init__(self) -> None:
         laws = tuple(self.laws)
@@ -135,7 +138,7 @@ class Problem:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the problem to a small file, which `tarry.problems.load` reads back."""
-        from tarry.problems.files import save
+        from tarry.problems.problem_file import save
 
         save(self, path)
 
@@ -152,7 +155,7 @@ class Problem:
         return hash(self._content())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Problem, (self.laws, self.max_delay, self.names, self.label)
+        return Problem, (self.laws, self.max_delay, self.names, self.label, self.family)
 
     def __repr__(self) -> str:
         what = f"{self.label}: " if self.label else ""
@@ -198,16 +201,14 @@ def table_lines(problem: Problem) -> list[str]:
     shown: Sequence[int] = range(problem.arms)
     if problem.arms > ROWS_SHOWN:
         shown = [*range(ROWS_SHOWN - 2), problem.arms - 1]
-    width = max(3, *(len(problem.names[arm]) for arm in shown))
-    lines = [f"{'arm':<{width}}  mean delay  deviation     mean  delays"]
+    cells = [["arm", "mean delay", "deviation", "   mean", "delays"]]
     for arm in shown:
         law = problem.laws[arm]
-        if arm == problem.arms - 1 and len(shown) < problem.arms:
-            lines.append(f"... {problem.arms - len(shown)} more arms ...")
-        lines.append(
-            f"{problem.names[arm]:<{width}}  {law.mean:>10.6g}  {law.variance**0.5:>9.4g}"
-            f"  {problem.means[arm]:>7.4f}  {support_text(law)}"
-        )
+        numbers = f"{law.mean:.6g}", f"{law.variance**0.5:.4g}", f"{problem.means[arm]:.4f}"
+        cells.append([problem.names[arm], *numbers, support_text(law)])
+    lines = list(aligned(cells, left=(0, 4)))
+    if len(shown) < problem.arms:
+        lines.insert(-1, f"... {problem.arms - len(shown)} more arms ...")
     return lines
 
 

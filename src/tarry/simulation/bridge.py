@@ -7,9 +7,9 @@ It also owns the cache of machine code on disk.
 
 The cache. Numba notices a change only in the file of the function it compiles, not in the files
 of what that function calls, and would go on using stale machine code. Cached code is therefore
-kept in a directory named after a fingerprint of all sources of the package. A process that loaded
-sources which have changed since keeps its code to itself, and rules from outside the package are
-never cached on disk.
+kept in a directory named after a fingerprint of all sources that a run depends on. A process that
+loaded sources which have changed since keeps its code to itself, and rules from outside the package
+are never cached on disk.
 """
 
 import contextlib
@@ -28,8 +28,8 @@ import numba
 from numba import types
 from numba.extending import overload, overload_method, register_jitable
 
-import tarry
 from tarry.errors import PolicyError
+from tarry.fingerprint import changed_since_import, source_fingerprint
 from tarry.policies import protocol
 
 PACKAGE = "tarry"
@@ -133,9 +133,9 @@ def cache_directory() -> Path | None:
     None if it is not known what this process has loaded, or if no place can be written to.
     """
     package = Path(__file__).parent.parent
-    if any(source.stat().st_ctime > tarry.IMPORTED_AT for source in package.rglob("*.py")):
+    if changed_since_import():
         return None
-    name = f"compiled-{fingerprint(package)}"
+    name = f"compiled-{source_fingerprint()}-{_toolchain()}"
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     places = [Path(chosen)] if chosen else [package / "__pycache__"]
     for place in [*places, *_user_cache()]:
@@ -150,13 +150,9 @@ def cache_directory() -> Path | None:
     return None
 
 
-def fingerprint(package: Path) -> str:
-    """A hash over the sources of the package, and the versions of Numba and Python."""
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for source in sorted(package.rglob("*.py")):
-        digest.update(str(source.relative_to(package)).encode())
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+def _toolchain() -> str:
+    """A hash over the versions of Numba and Python, which decide the machine code as well."""
+    return hashlib.sha256(f"{numba.__version__} {sys.version}".encode()).hexdigest()[:8]
 
 
 def _user_cache() -> list[Path]:

@@ -14,7 +14,8 @@ from tarry.checks import check_payoff, check_whole
 from tarry.errors import InputError, PolicyError
 from tarry.ledger import empty_ledger
 from tarry.plays import empty_plays, steady_ages
-from tarry.policies.check import check_policy, check_rule, policy_label, rule_edges
+from tarry.policies.check import check_policy, check_rule, rule_edges
+from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy, Setting
 from tarry.problems.problem import Payoff, Problem
 from tarry.randomness import new_random

@@ -7,7 +7,7 @@ information_floor, delay_floor             regret at least, on a problem
 good_event, bound_coverage                 what the proofs assume, checked on a recorded run
 """
 
-from tarry.theory.blind import agreement, delay_floor
+from tarry.theory.blind import delay_floor
 from tarry.theory.censored_bounds import censored_ucb_bound
 from tarry.theory.conservative_bounds import opse_bound, sepk_bound
 from tarry.theory.cost_bounds import bdse_bound, cse_bound, doublings
@@ -31,7 +31,6 @@ __all__ = [
     "Evidence",
     "GoodEvent",
     "LowerBound",
-    "agreement",
     "bdse_bound",
     "bhse_bound",
     "bound_coverage",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tarry.errors import InputError, PayoffError, UnknownNameError
-from tarry.policies.check import policy_label
+from tarry.policies.label import policy_label
 from tarry.problems.problem import Payoff, Problem
 from tarry.theory.censored_bounds import censored_ucb_bound
 from tarry.theory.conservative_bounds import opse_bound, order, sepk_bound

@@ -8,7 +8,7 @@ import pytest
 
 import tarry
 from tarry.errors import InputError, TarryError, UnknownNameError
-from tarry.experiments.catalogue import (
+from tarry.experiments.from_text import (
     Family,
     experiment_from,
     parse_policy,

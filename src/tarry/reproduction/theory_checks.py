@@ -8,7 +8,6 @@ import numpy as np
 
 from tarry import theory
 from tarry.arrays import FloatArray
-from tarry.experiments.catalogue import parse_policy
 from tarry.experiments.experiment import Experiment, seeds_of_run
 from tarry.experiments.result import Result
 from tarry.problems.problem import Problem
@@ -66,7 +65,7 @@ def bound_rows(experiment: Experiment, result: Result) -> list[BoundRow]:
     for number, case in enumerate(experiment.cases):
         worlds = list(instances(experiment, number))
         for label in CHECKED[experiment.payoff]:
-            policy, payoff = parse_policy(label), experiment.payoff
+            policy, payoff = experiment.policies[label], experiment.payoff
             printed, safe = (
                 np.array(
                     [
@@ -118,7 +117,7 @@ def events_of(experiment: Experiment, label: str, runs: int) -> Iterator[theory.
     for number, case in enumerate(experiment.cases):
         for run, world in zip(range(runs), instances(experiment, number), strict=False):
             done = play(
-                parse_policy(label),
+                experiment.policies[label],
                 world,
                 payoff=experiment.payoff,
                 horizon=case.horizon,

@@ -1,32 +1,22 @@
 """The demo's table in the terminal."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import rich.box
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from tarry.live.explain import Explanation, seconds
+from tarry.tables import terminal_table
 
 if TYPE_CHECKING:
-    from tarry.live.demo import DemoResult
+    from tarry.demo.routes import DemoResult
 
 
-def explanation_table(explanation: Explanation) -> Table:
+def explanation_table(explanation: Explanation) -> Any:
     """What `agent.explain()` says, as a table of rich."""
     c = explanation.counts
-    table = Table(
-        title=f"{explanation.policy}, {explanation.payoff}",
-        box=rich.box.SIMPLE_HEAD,
-        caption=f"{c.asked} asked = {c.returned} returned + {c.pending} pending + {c.closed} "
-        f"closed + {c.cancelled} cancelled",
-    )
-    table.add_column("arm", no_wrap=True)
-    for head in ("plays", "out", "oldest", "mean", "95 % interval", "recent"):
-        table.add_column(head, justify="right", no_wrap=True)
-    for row in explanation.arms:
-        table.add_row(
+    rows = [
+        [
             row.arm,
             str(row.plays),
             str(row.pending),
@@ -34,8 +24,16 @@ def explanation_table(explanation: Explanation) -> Table:
             seconds(row.mean),
             f"{seconds(row.low)} .. {seconds(row.high)}",
             f"{row.share:.0%}",
-        )
-    return table
+        ]
+        for row in explanation.arms
+    ]
+    return terminal_table(
+        ["arm", "plays", "out", "oldest", "mean", "95 % interval", "recent"],
+        rows,
+        title=f"{explanation.policy}, {explanation.payoff}",
+        caption=f"{c.asked} asked = {c.returned} returned + {c.pending} pending + {c.closed} "
+        f"closed + {c.cancelled} cancelled",
+    )
 
 
 def demo_table(result: "DemoResult") -> Group:

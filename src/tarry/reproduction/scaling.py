@@ -8,23 +8,25 @@ import numpy as np
 
 from tarry import problems, theory
 from tarry.arrays import FloatArray
-from tarry.experiments.catalogue import parse_policy
-from tarry.experiments.curves import Slope, aligned, fit_slope, number
+from tarry.experiments.curves import Slope, fit_slope
 from tarry.experiments.experiment import Case, Experiment, Source
+from tarry.experiments.from_text import parse_policy
 from tarry.experiments.result import Result
 from tarry.problems.problem import Payoff, Problem
+from tarry.tables import aligned, number
 
 COST = ("BDSE", "BDSE(keep_history=True)", "SEPK", "OPSE", "SurvivalThompson")
 REWARD = ("BHSE", "BHSE(keep_history=True)", "SEPK", "OPSE", "CensoredUCB", "SurvivalThompson")
 
 
 @dataclass(frozen=True)
-class Sweep:
+class ScalingExperiment:
     """Regret against one parameter, all else fixed.
 
     Args:
         title: for people.
-        symbol: the parameter, with what it means.
+        symbol: the parameter.
+        axis: the same with what it means.
         payoff: "cost" or "reward".
         values: of the parameter, increasing.
         problem: from a value to a problem, or to a function that draws one for each run.
@@ -33,10 +35,12 @@ class Sweep:
         laws: the slope that the paper's bounds predict in log-log, by policy.
         runs: of each policy at each value.
         against_log: the law is in the logarithm of the parameter.
+        lower_bound: what the paper says that every policy pays here, if it says so.
     """
 
     title: str
     symbol: str
+    axis: str
     payoff: Payoff
     values: Sequence[int]
     problem: Callable[..., Source]
@@ -45,11 +49,18 @@ class Sweep:
     laws: Mapping[str, float]
     runs: int = 5
     against_log: bool = False
+    lower_bound: str = ""
 
     def experiment(self, seed: int = 0) -> Experiment:
         """One case for each value of the parameter."""
         cases = [
-            Case(str(value), self.problem(value), self.horizon or value, points=1)
+            Case(
+                str(value),
+                self.problem(value),
+                self.horizon or value,
+                points=1,
+                about={"value": value},
+            )
             for value in self.values
         ]
         policies = {text: parse_policy(text) for text in self.policies}
@@ -57,7 +68,7 @@ class Sweep:
 
 
 class Growth(NamedTuple):
-    """How the regret of one policy grows over a sweep."""
+    """How the regret of one policy grows over its values."""
 
     x: FloatArray
     mean: FloatArray
@@ -68,10 +79,10 @@ class Growth(NamedTuple):
     law: float | None  # the slope that the paper's bounds predict
 
 
-def growths(sweep: Sweep, result: Result) -> dict[str, Growth]:
+def growths(scaling: ScalingExperiment, result: Result) -> dict[str, Growth]:
     """Mean regret at the horizon against the parameter, with fitted slopes, by policy."""
-    x = np.array([float(name) for name in result.problems])
-    scale = np.log(x) if sweep.against_log else x
+    x = np.array([float(result.about(name)["value"]) for name in result.problems])
+    scale = np.log(x) if scaling.against_log else x
     found = {}
     for policy in result.policies:
         table = result.final()
@@ -81,20 +92,20 @@ def growths(sweep: Sweep, result: Result) -> dict[str, Growth]:
         )
         slope = fit_slope(scale, mean)
         line = slope.factor * scale**slope.slope
-        found[policy] = Growth(x, mean, low, high, slope, line, sweep.laws.get(policy))
+        found[policy] = Growth(x, mean, low, high, slope, line, scaling.laws.get(policy))
     return found
 
 
-def delay_floors(sweep: Sweep, x: FloatArray) -> FloatArray:
-    """What any policy pays along a sweep before anything can be known, with exact constants.
+def delay_floors(scaling: ScalingExperiment, x: FloatArray) -> FloatArray:
+    """What any policy pays at these values before anything can be known, with exact constants.
 
     On `hard_cost` and `hard_reward` this is the paper's lower bound. It is for the mean over the
     ways to label the arms, of which each run draws one by lot.
     """
     floors = []
     for value in x:
-        case = Case(sweep.title, sweep.problem(int(value)), sweep.horizon or int(value))
-        floors.append(theory.delay_floor(case.draw(0), sweep.payoff, case.horizon))
+        case = Case(scaling.title, scaling.problem(int(value)), scaling.horizon or int(value))
+        floors.append(theory.delay_floor(case.draw(0), scaling.payoff, case.horizon))
     return np.array(floors)
 
 
@@ -108,8 +119,8 @@ def four_coins(_horizon: int) -> Problem:
     return problems.bernoulli(max_delay=500, probabilities=[0.8, 0.6, 0.4, 0.2])
 
 
-def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
-    """All sweeps by name; `quick` takes fewer values and shorter horizons."""
+def scaling_experiments(*, quick: bool = False) -> dict[str, ScalingExperiment]:
+    """All scaling_experiments by name; `quick` takes fewer values and shorter horizons."""
     steps = 160_000 if quick else 300_000
     runs = 2 if quick else 5
 
@@ -126,8 +137,9 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
         "CensoredUCB": 1.0,
     }
     return {
-        "cost-max-delay": Sweep(
+        "cost-max-delay": ScalingExperiment(
             "cost, against D (d* = 50)",
+            "D",
             "D, the greatest delay",
             "cost",
             powers(2000),
@@ -137,8 +149,9 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
             cost,
             runs,
         ),
-        "reward-max-delay": Sweep(
+        "reward-max-delay": ScalingExperiment(
             "reward, against D (second delay 50)",
+            "D",
             "D, the greatest delay",
             "reward",
             powers(2000),
@@ -148,8 +161,9 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
             reward,
             runs,
         ),
-        "cost-best-delay": Sweep(
+        "cost-best-delay": ScalingExperiment(
             "cost, against d* (D = 128 000)",
+            "d*",
             "d*, the least mean delay",
             "cost",
             powers(250),
@@ -158,9 +172,11 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
             COST,
             {"BDSE": 1.0, "BDSE(keep_history=True)": 1.0, "SEPK": 0.5, "OPSE": 0.0},
             runs,
+            lower_bound="Lower bound, cost: every policy pays at least (1 − d*/D) (d* + 1) / 2.",
         ),
-        "reward-second-delay": Sweep(
+        "reward-second-delay": ScalingExperiment(
             "reward, against the second delay (D = 128 000)",
+            "the second delay",
             "the second greatest mean delay",
             "reward",
             powers(250),
@@ -171,9 +187,12 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
             REWARD,
             {"BHSE": 1.0, "BHSE(keep_history=True)": 1.0, "SEPK": 0.5, "OPSE": 0.0},
             runs,
+            lower_bound="Lower bound, reward: every policy pays at least (1 − d/D) (d + 1) / 2, "
+            "with d the second delay.",
         ),
-        "cost-arms": Sweep(
+        "cost-arms": ScalingExperiment(
             "cost, against K (d* = 50, D = 4000)",
+            "K",
             "K, the number of arms",
             "cost",
             powers(2),
@@ -183,8 +202,9 @@ def sweeps(*, quick: bool = False) -> dict[str, Sweep]:
             {"BDSE": 1.0, "BDSE(keep_history=True)": 1.0, "SEPK": 1.0, "OPSE": 1.0},
             runs,
         ),
-        "cost-horizon": Sweep(
+        "cost-horizon": ScalingExperiment(
             "cost, against T (four Bernoulli arms, D = 500)",
+            "T",
             "T, the horizon",
             "cost",
             [4**power * 1000 for power in range(2, 5 if quick else 6)],
@@ -209,4 +229,4 @@ def slope_lines(found: Mapping[str, Growth]) -> list[str]:
         ]
         for policy, growth in found.items()
     ]
-    return list(aligned([["policy", "slope", "law", "regret"], *rows], left=1))
+    return list(aligned([["policy", "slope", "law", "regret"], *rows]))

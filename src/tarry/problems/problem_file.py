@@ -9,11 +9,9 @@ probabilities are stored bit by bit, so a problem that is read back equals the o
 A file appears by an atomic rename: it is complete or it does not exist.
 """
 
-import contextlib
 import hashlib
 import json
 import os
-import secrets
 import zlib
 from pathlib import Path
 from typing import Any
@@ -21,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from tarry.errors import InputError, ProblemFileError
+from tarry.files import write_atomically
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem
-from tarry.problems.replay import Replay, replay
+from tarry.problems.recorded import Replay, replay
 
 MAGIC = b"tarry problem "
 VERSION = 1
@@ -124,18 +123,3 @@ def unpack(packed: bytes, size: int) -> bytes:
     if len(raw) != size or not stream.eof:
         raise ValueError(f"its arrays are not the {size} bytes that its header says")
     return raw
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Put `content` into `path` by writing a file next to it and renaming it."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
-    try:
-        with draft.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            draft.unlink()
-        raise

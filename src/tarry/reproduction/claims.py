@@ -11,10 +11,11 @@ import numpy as np
 from scipy.special import fdtri, stdtr
 
 from tarry.arrays import FloatArray
-from tarry.experiments.curves import LEVEL, Difference, number, paired_difference, student
-from tarry.experiments.paper import BERNOULLI, PAPERS
+from tarry.experiments.curves import LEVEL, Difference, paired_difference, student
 from tarry.experiments.result import Result
-from tarry.experiments.scaling import Growth, delay_floors, sweeps
+from tarry.reproduction.paper import BERNOULLI, PAPERS, normal_problems
+from tarry.reproduction.scaling import Growth, ScalingExperiment, delay_floors, scaling_experiments
+from tarry.tables import number
 
 HOLDS, FAILS, OPEN = "holds", "does not hold here", "undecided"
 NEAR = 0.1  # how far a fitted slope may be from the law; log T terms bend the lines a little
@@ -80,7 +81,7 @@ def spread_sign(one: FloatArray, other: FloatArray) -> int:
 def bernoulli_is_harder(result: Result) -> Iterator[Claim]:
     """That Bernoulli delays give more regret, and a larger standard deviation."""
     policies = PAPERS[result.payoff]
-    for problem in result.problems[:-1]:
+    for problem in normal_problems(result):
         ours = [last(result, policy, BERNOULLI) for policy in policies]
         theirs = [last(result, policy, problem) for policy in policies]
         pairs = list(zip(ours, theirs, strict=True))
@@ -180,14 +181,7 @@ LAWS = {
     ("cost-arms", "BDSE"): "Corollary, cost: BDSE pays at most K up to log terms.",
     ("cost-horizon", "BDSE"): "Corollary, cost: BDSE pays at most log T.",
 }
-SWEEPS = sweeps()
-PARAMETERS = {
-    "max-delay": "D",
-    "best-delay": "d*",
-    "second-delay": "the second delay",
-    "arms": "K",
-    "horizon": "log T",
-}
+SCALING = scaling_experiments()
 EXACT = (
     "SEPK",
     "OPSE",
@@ -206,34 +200,32 @@ def scaling_claims(found: Mapping[str, Mapping[str, Growth]]) -> list[Claim]:
         exact = policy in EXACT
         off = abs(slope.slope - growth.law) if exact else slope.slope - growth.law
         words = f"as {growth.law:g}" if exact else f"at most {growth.law:g}"
-        of = PARAMETERS[name.partition("-")[2]]
+        known = SCALING[name]
+        of = f"log {known.symbol}" if known.against_log else known.symbol
         claims.append(
             Claim(
                 text,
-                SWEEPS[name].title,
+                known.title,
                 f"log-log slope in {of}: {slope} ({words} is claimed); regret "
                 f"{number(growth.mean[0])} to {number(growth.mean[-1])}",
                 HOLDS if off <= NEAR + 2 * slope.error else FAILS,
             )
         )
-    bounded = [name for name in ("cost-best-delay", "reward-second-delay") if name in found]
-    return [*claims, *(lower_bound_claim(name, found[name]) for name in bounded)]
+    bounded = [name for name, known in SCALING.items() if known.lower_bound and name in found]
+    return [*claims, *(lower_bound_claim(SCALING[name], found[name]) for name in bounded)]
 
 
-def lower_bound_claim(name: str, found: Mapping[str, Growth]) -> Claim:
-    """That no policy pays less than the lower bound, anywhere along the sweep."""
+def lower_bound_claim(known: ScalingExperiment, found: Mapping[str, Growth]) -> Claim:
+    """That no policy pays less than the lower bound, at any value."""
     ratios = {}
     for policy, growth in found.items():
-        bound = delay_floors(SWEEPS[name], growth.x)
+        bound = delay_floors(known, growth.x)
         top = np.where(np.isnan(growth.high), growth.mean, growth.high)
         ratios[policy] = float(np.min(top / bound))
     best = min(ratios, key=lambda policy: ratios[policy])
     return Claim(
-        "Lower bound, cost: every policy pays at least (1 − d*/D) (d* + 1) / 2."
-        if name.startswith("cost")
-        else "Lower bound, reward: every policy pays at least (1 − d/D) (d + 1) / 2, with d the "
-        "second delay.",
-        SWEEPS[name].title,
+        known.lower_bound,
+        known.title,
         f"the nearest is {best}, whose regret is up to {ratios[best]:.2f} times the bound "
         f"(upper end of the 95 % interval)",
         HOLDS if ratios[best] >= 1 else FAILS,

@@ -8,19 +8,28 @@ from pathlib import Path
 from typing import Any
 
 from tarry.errors import UnknownNameError
-from tarry.experiments.bounds import EventRow, event_rows
 from tarry.experiments.compare import run_experiment
 from tarry.experiments.experiment import Experiment
-from tarry.experiments.paper import QUICK, Size, paper_experiment
-from tarry.experiments.progress import Advance, bar
-from tarry.experiments.report import DATA, EVENTS, PAYOFFS, REPORT, figure_files, write_report
+from tarry.experiments.progress_bar import Advance, bar
 from tarry.experiments.result import drawing
-from tarry.experiments.results import write_file
+from tarry.experiments.result_folder import read_description, write_file
 from tarry.experiments.runner import compile_policies
-from tarry.experiments.scaling import sweeps
+from tarry.problems.problem import Payoff
+from tarry.reproduction.paper import QUICK, Size, paper_experiment
+from tarry.reproduction.report import (
+    DATA,
+    EVENTS,
+    PAYOFFS,
+    REPORT,
+    figure_count,
+    finished,
+    write_report,
+)
+from tarry.reproduction.scaling import scaling_experiments
+from tarry.reproduction.theory_checks import CHECKED, EventRow, event_rows
 
 PARTS = ("cost", "reward", "scaling", "theory")
-SLOWER = {"SurvivalThompson": 7.0, "DelayedThompson": 12.0, "CensoredUCB": 3.0}
+SLOWNESS = {"SurvivalThompson": 7.0, "DelayedThompson": 12.0, "CensoredUCB": 3.0}
 DRAWING = 1e7  # a figure takes as long as this many steps of a quick policy
 CHECKING = 3e6  # the good event of a run
 
@@ -49,31 +58,42 @@ def reproduce(
             compile_policies(experiment)
     checks = PAYOFFS if "theory" in parts else ()
     runs = 1 if quick else 3
-    weights = {name: weight(experiment) for name, experiment in jobs.items()}
-    figures = figure_files(jobs)
-    total = sum(weights.values()) + DRAWING * figures + CHECKING * 10 * runs * len(checks)
+    weights = {name: weight_of(experiment) for name, experiment in jobs.items()}
+    checked = {payoff: CHECKING * event_runs(payoff, size, runs) for payoff in checks}
+    drawing_all = DRAWING * figure_count(to_draw(place, jobs))
+    total = sum(weights.values()) + sum(checked.values()) + drawing_all
     with bar("reproduce", total) as advance:
         for name, experiment in jobs.items():
+            tell = sharing(advance, weights[name], name)
             run_experiment(
                 experiment,
                 workers=workers,
                 folder=place / DATA / name,
                 executor=executor,
-                progress=sharing(advance, weights[name] / experiment.size, name),
+                progress=tell,
             )
+            tell(experiment.size, experiment.size)  # what was finished before is told by nobody
         rows: list[EventRow] = []
         for payoff in checks:
             rows += event_rows(paper_experiment(payoff, size), runs)
-            advance(CHECKING * 10 * runs, what=f"good event, {payoff}")
+            advance(checked[payoff], what=f"good event, {payoff}")
         if rows:
             keep_events(place, rows)
         write_report(place, told=lambda: advance(DRAWING, what="figures"))
     return place / REPORT
 
 
-def sharing(advance: Advance, share: float, name: str) -> Callable[[int, int], None]:
-    """What a comparison calls after each run: its share of the whole work is done."""
-    return lambda _done, _total: advance(share, what=name)
+def sharing(advance: Advance, weight: float, name: str) -> Callable[[int, int], None]:
+    """What a comparison calls after each run: its share of its weight is done."""
+    told = 0.0
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told
+        now = weight * done / total
+        advance(now - told, what=name)
+        told = now
+
+    return tell
 
 
 def experiments(parts: Sequence[str], size: Size, *, quick: bool) -> dict[str, Experiment]:
@@ -83,15 +103,28 @@ def experiments(parts: Sequence[str], size: Size, *, quick: bool) -> dict[str, E
         if payoff in parts:
             jobs[payoff] = paper_experiment(payoff, size)
     if "scaling" in parts:
-        for name, sweep in sweeps(quick=quick).items():
-            jobs[f"scaling-{name}"] = sweep.experiment(size.seed)
+        for name, scaling in scaling_experiments(quick=quick).items():
+            jobs[f"scaling-{name}"] = scaling.experiment(size.seed)
     return jobs
 
 
-def weight(experiment: Experiment) -> float:
+def to_draw(place: Path, jobs: Mapping[str, Experiment]) -> dict[str, Mapping[str, Any]]:
+    """The descriptions of all results that the report will show: these, and those of earlier."""
+    there = {name: read_description(place / DATA / name) for name in finished(place / DATA)}
+    earlier = {name: description for name, description in there.items() if description is not None}
+    return {**earlier, **{name: experiment.description for name, experiment in jobs.items()}}
+
+
+def event_runs(payoff: Payoff, size: Size, runs: int) -> int:
+    """In how many runs the good event is checked."""
+    problems = len(paper_experiment(payoff, size).cases)
+    return min(runs, size.runs) * problems * len(CHECKED[payoff])
+
+
+def weight_of(experiment: Experiment) -> float:
     """How long an experiment takes, in steps of a quick policy."""
     steps = sum(case.horizon for case in experiment.cases)
-    speed = sum(SLOWER.get(type(policy).__name__, 1.0) for policy in experiment.policies.values())
+    speed = sum(SLOWNESS.get(type(policy).__name__, 1.0) for policy in experiment.policies.values())
     return steps * speed * experiment.runs
 
 

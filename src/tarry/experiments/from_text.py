@@ -11,7 +11,7 @@ from typing import Any
 
 from tarry import policies, problems
 from tarry.errors import InputError, TarryError, UnknownNameError
-from tarry.experiments.experiment import Case, Experiment, Source, labelled
+from tarry.experiments.experiment import Case, Experiment, Source, by_label
 from tarry.policies.protocol import Policy
 from tarry.problems.problem import Problem
 
@@ -115,7 +115,7 @@ def experiment_from(table: Mapping[str, Any]) -> Experiment:
         Case(title, source, told["horizon"], told["record"])
         for title, source in problems_from(table).items()
     ]
-    chosen = labelled([parse_policy(text) for text in texts])
+    chosen = by_label([parse_policy(text) for text in texts])
     return Experiment(chosen, cases, told["payoff"], told["runs"], told["seed"])
 
 

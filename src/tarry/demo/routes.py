@@ -16,10 +16,10 @@ import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
 from tarry.checks import check_whole
+from tarry.demo.servers import Client, Server
 from tarry.errors import InputError
 from tarry.live.agent import Agent
 from tarry.live.explain import Explanation
-from tarry.live.servers import Client, Server
 from tarry.policies.protocol import Policy
 
 MEANS = {"lon": 0.090, "nyc": 0.160, "fra": 0.040, "dub": 0.120, "ams": 0.065}  # seconds
@@ -103,7 +103,7 @@ class DemoResult:
         return np.asarray(stream.sent)[order][size - 1 :], (total[size:] - total[:-size]) / size
 
     def for_figure(self) -> dict[str, Any]:
-        """What `tarry.experiments.live_figure.plot_routes` draws."""
+        """What `tarry.demo.figure.plot_routes` draws."""
         order = np.argsort(self.agent.sent, kind="stable")
         return {
             "lines": {
@@ -288,7 +288,7 @@ def _picture(demo: _Demo, show: bool) -> Iterator[Callable[[], None]]:
         return
     from rich.live import Live
 
-    from tarry.live.table import demo_table
+    from tarry.demo.screen import demo_table
 
     with Live(auto_refresh=False) as live:
         yield lambda: live.update(demo_table(demo.result()), refresh=True)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray, Steps
-from tarry.experiments.experiment import Seeds, Task, code_fingerprint
+from tarry.experiments.experiment import Seeds, Task
+from tarry.fingerprint import source_fingerprint
 from tarry.policies.protocol import Policy
 from tarry.problems.problem import Payoff, Problem
 from tarry.simulation.play import play
@@ -25,7 +26,7 @@ class Work(NamedTuple):
     world: str  # fingerprint of the problem
 
 
-class Outcome(NamedTuple):
+class FinishedRun(NamedTuple):
     """What one run left behind: one entry for each recorded step that was played."""
 
     task: Task
@@ -38,8 +39,8 @@ class Outcome(NamedTuple):
     code: str  # fingerprint of the tarry that computed it
 
 
-def carry_out(work: Work, watch: Callable[[int, int], None] | None = None) -> Outcome:
-    """Play one task; the outcome does not depend on where or when this happens."""
+def play_task(work: Work, watch: Callable[[int, int], None] | None = None) -> FinishedRun:
+    """Play one task; what comes out does not depend on where or when this happens."""
     run = play(
         work.policy,
         work.problem,
@@ -50,7 +51,7 @@ def carry_out(work: Work, watch: Callable[[int, int], None] | None = None) -> Ou
         progress=watch,
     )
     restarts = np.searchsorted(run.restarts, run.steps, side="right").astype(np.int32)
-    return Outcome(
+    return FinishedRun(
         work.task,
         work.seeds,
         work.world,
@@ -58,5 +59,5 @@ def carry_out(work: Work, watch: Callable[[int, int], None] | None = None) -> Ou
         run.arms,
         run.delays,
         restarts,
-        code_fingerprint(),
+        source_fingerprint(),
     )

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import tarry
+from tarry import files
 from tarry.errors import ResultsError
-from tarry.experiments import results
-from tarry.problems import files
+from tarry.experiments import result_folder
 
 from .small import coins, compare_small
 
@@ -53,8 +53,8 @@ def test_table_is_tidy_and_describes_itself(tmp_path: Path) -> None:
     result = compare_small(policies=[tarry.BDSE(keep_history=True)], folder=tmp_path)
     table = result.table()
     assert table.num_rows == 3 * 20
-    assert table.column_names == results.SCHEMA.names
-    told = results.read_table(tmp_path / "results.parquet")[1]["description"]
+    assert table.column_names == result_folder.SCHEMA.names
+    told = result_folder.read_table(tmp_path / "results.parquet")[1]["description"]
     assert told["policies"][0]["settings"]["keep_history"] is True
     assert told["seed"] == 0
     assert set(told["versions"]) == {"tarry", "code", "python", "numpy", "scipy", "numba"}
@@ -178,7 +178,7 @@ def test_full_disk_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.Mo
             raise OSError(errno.ENOSPC, "No space left on device")
         real(path, content)
 
-    monkeypatch.setattr(results, "write_atomically", write)
+    monkeypatch.setattr(result_folder, "write_atomically", write)
     with pytest.raises(ResultsError, match="No space left on device; runs finished so far are"):
         compare_small(folder=tmp_path)
     assert len(list((tmp_path / "parts").iterdir())) == 3
@@ -193,3 +193,33 @@ def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
         compare_small(folder=tmp_path / "file")
     with pytest.raises(ResultsError, match="cannot be written"):
         compare_small().save(tmp_path / "file" / "below")
+
+
+class Turning:
+    """A policy of a user, no dataclass, whose rule can be changed under it."""
+
+    def __init__(self, arm: int) -> None:
+        self.arm = arm
+
+    def start(self, setting: tarry.Setting) -> Any:
+        """A rule with the setting in it."""
+        return tarry.Uniform().start(setting)
+
+
+def other_start(self: Turning, setting: tarry.Setting) -> Any:
+    """Another version of the method above."""
+    return tarry.SE().start(setting)
+
+
+def test_older_version_of_a_policy_is_another_experiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other settings of a plain class, and other code, are refused; the same are not."""
+    policies = {"mine": Turning(1)}
+    first = compare_small(policies=policies, folder=tmp_path)
+    assert compare_small(policies={"mine": Turning(1)}, folder=tmp_path) == first
+    with pytest.raises(ResultsError, match="holds another experiment"):
+        compare_small(policies={"mine": Turning(2)}, folder=tmp_path)
+    monkeypatch.setattr(Turning, "start", other_start)
+    with pytest.raises(ResultsError, match="holds another experiment"):
+        compare_small(policies=policies, folder=tmp_path)

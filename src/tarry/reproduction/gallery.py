@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tarry.experiments import figures
-from tarry.experiments.bounds import floor_curves
 from tarry.experiments.experiment import Experiment
 from tarry.experiments.figures import Level
-from tarry.experiments.paper import BERNOULLI, PAPERS
 from tarry.experiments.result import Result
-from tarry.experiments.scaling import Growth, Sweep, delay_floors
+from tarry.reproduction import drawings
+from tarry.reproduction.paper import BERNOULLI, PAPERS, normal_problems
+from tarry.reproduction.scaling import Growth, ScalingExperiment, delay_floors
+from tarry.reproduction.theory_checks import floor_curves
 
 
 class Picture(NamedTuple):
@@ -23,9 +24,7 @@ class Picture(NamedTuple):
 def paper_pictures(experiment: Experiment, result: Result) -> Iterator[Picture]:
     """The paper's figure for each scale of the means, all policies on each problem, an overview."""
     payoff = result.payoff
-    for problem in result.problems:
-        if problem == BERNOULLI:
-            continue
+    for problem in normal_problems(result):
         curves = {
             (name, policy): result.curve(policy, name)
             for policy in PAPERS[payoff]
@@ -33,9 +32,10 @@ def paper_pictures(experiment: Experiment, result: Result) -> Iterator[Picture]:
         }
         axes = figures.plot_curves(curves, title=f"{payoff}, the paper's policies")
         yield Picture(
-            f"{payoff}-paper-{slug(problem)}",
-            f"The paper's figure for delay as {payoff}, with means of scale {problem.split()[-1]}: "
-            f"mean of {result.runs} runs, the band is one standard deviation of the runs.",
+            f"{payoff}-paper-{result.about(problem)['file']}",
+            f"The paper's figure for delay as {payoff}, with means of scale "
+            f"{result.about(problem)['mean_scale']:g}: mean of {result.runs} runs, the band is one "
+            f"standard deviation of the runs.",
             figures.figure_of(axes),
         )
     floors = floor_curves(experiment)
@@ -46,7 +46,7 @@ def paper_pictures(experiment: Experiment, result: Result) -> Iterator[Picture]:
             every, title=f"{payoff}, {problem}", log=True, band="interval", levels=[floor]
         )
         yield Picture(
-            f"{payoff}-all-{slug(problem)}",
+            f"{payoff}-all-{result.about(problem)['file']}",
             f"All policies on {problem}, delay as {payoff}: mean of {result.runs} runs with its "
             f"95 % interval, logarithmic. The information floor (Lai and Robbins) is what remains "
             f"in the limit of large T; at a finite T a policy may be below it.",
@@ -60,38 +60,29 @@ def overview(result: Result) -> Picture:
     table = result.final()
     series = {
         policy: {
-            problem: (row.mean, row.low, row.high)
+            result.about(problem)["short"]: (row.mean, row.low, row.high)
             for problem in result.problems
             for row in [table.row(policy, problem)]
         }
         for policy in result.policies
     }
-    short = {
-        policy: {name.replace("truncated", "trunc."): cell for name, cell in row.items()}
-        for policy, row in series.items()
-    }
     return Picture(
         f"{result.payoff}-overview",
         f"Regret at the horizon, delay as {result.payoff}: mean of {result.runs} runs with its "
         f"95 % interval.",
-        figures.plot_overview(short, title=f"{result.payoff}, all problems"),
+        drawings.plot_overview(series, title=f"{result.payoff}, all problems"),
     )
 
 
-def scaling_picture(name: str, sweep: Sweep, found: Mapping[str, Growth]) -> Picture:
+def scaling_picture(name: str, scaling: ScalingExperiment, found: Mapping[str, Growth]) -> Picture:
     """Regret against one parameter."""
     x = next(iter(found.values())).x
-    floors = delay_floors(sweep, x)
+    floors = delay_floors(scaling, x)
     levels = [Level("delay floor of any policy", x, floors)] if floors.min() > 1 else []
-    fitted = "slopes of log regret on log log T" if sweep.against_log else "slopes in log-log"
+    fitted = "slopes of log regret on log log T" if scaling.against_log else "slopes in log-log"
     return Picture(
         f"scaling-{name}",
-        f"Regret, {sweep.title}: mean with its 95 % interval, and fitted lines with their {fitted} "
-        f"± standard error.",
-        figures.plot_scaling(found, title=sweep.title, xlabel=sweep.symbol, levels=levels),
+        f"Regret, {scaling.title}: mean with its 95 % interval, and fitted lines with their "
+        f"{fitted} ± standard error.",
+        drawings.plot_scaling(found, title=scaling.title, xlabel=scaling.axis, levels=levels),
     )
-
-
-def slug(problem: str) -> str:
-    """A problem's name as part of a file name."""
-    return problem.lower().replace(" ", "-")

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from tarry.errors import ResultsError
-from tarry.experiments import page
-from tarry.experiments.bounds import BoundRow, EventRow, bound_rows
-from tarry.experiments.claims import Claim, paper_claims, scaling_claims
-from tarry.experiments.curves import number
-from tarry.experiments.paper import paper_experiment, size_of
 from tarry.experiments.result import Result
 from tarry.experiments.result import drawing as drawing_module
-from tarry.experiments.results import load, write_file
-from tarry.experiments.scaling import Growth, growths, sweeps
+from tarry.experiments.result_folder import load, write_file
 from tarry.problems.problem import Payoff
+from tarry.reproduction import page
+from tarry.reproduction.claims import Claim, paper_claims, scaling_claims
+from tarry.reproduction.paper import paper_experiment, size_of
+from tarry.reproduction.scaling import Growth, growths, scaling_experiments
+from tarry.reproduction.theory_checks import BoundRow, EventRow, bound_rows
+from tarry.tables import number
 
 DATA, FIGURES, REPORT, EVENTS = "data", "figures", "index.html", "good-event.json"
 PAYOFFS: tuple[Payoff, ...] = ("reward", "cost")
@@ -29,14 +29,15 @@ def write_report(out: str | os.PathLike[str], told: Callable[[], None] = lambda:
     """
     drawing_module()  # without matplotlib there is no report, and it is better to say so first
     place = Path(out)
-    results, events = finished(place / DATA), read_events(place / DATA / EVENTS)
+    results = {name: load(place / DATA / name) for name in finished(place / DATA)}
+    events = read_event_rows(place / DATA / EVENTS)
     if not results:
         raise ResultsError(
             f"There are no finished results in {str(place / DATA)!r}; run 'tarry reproduce' first."
         )
     grown = {
-        name: growths(sweep, results[f"scaling-{name}"])
-        for name, sweep in sweeps().items()
+        name: growths(scaling, results[f"scaling-{name}"])
+        for name, scaling in scaling_experiments().items()
         if f"scaling-{name}" in results
     }
     sections = [claims_section(results, grown)]
@@ -49,25 +50,32 @@ def write_report(out: str | os.PathLike[str], told: Callable[[], None] = lambda:
         sections.append(scaling_section(place, grown, told))
     sections += theory_sections(results, events)
     sections.append(settings_section(results))
-    text = page.document("Delay as Payoff in MAB, reproduced", summary(results), sections)
+    text = page.document(
+        "Delay as Payoff in MAB, reproduced", summary(results, len(grown)), sections
+    )
     write_file(place / REPORT, text.encode())
     return place / REPORT
 
 
-def finished(folder: Path) -> dict[str, Result]:
-    """The complete results in a folder, by the name of their own folder."""
-    names = [*PAYOFFS, *(f"scaling-{name}" for name in sweeps())]
-    return {
-        name: load(folder / name) for name in names if (folder / name / "results.parquet").exists()
-    }
+def finished(folder: Path) -> list[str]:
+    """The names of the complete results in a folder, which are those of their own folders."""
+    names = [*PAYOFFS, *(f"scaling-{name}" for name in scaling_experiments())]
+    return [name for name in names if (folder / name / "results.parquet").exists()]
 
 
-def figure_files(names: Iterable[str]) -> int:
-    """How many figures the results of these names give; five problems in each payoff."""
-    return sum(10 if name in PAYOFFS else 1 for name in names)
+def figure_count(descriptions: Mapping[str, Mapping[str, Any]]) -> int:
+    """How many figures a report draws of the results with these descriptions, by name.
+
+    Of a payoff: the paper's figure for each problem but Bernoulli, all policies on each problem,
+    and an overview. Of a scaling experiment: one.
+    """
+    return sum(
+        2 * len(description["problems"]) if name in PAYOFFS else 1
+        for name, description in descriptions.items()
+    )
 
 
-def summary(results: Mapping[str, Result]) -> str:
+def summary(results: Mapping[str, Result], scalings: int) -> str:
     """What was run, in a sentence or two."""
     told = []
     for payoff in PAYOFFS:
@@ -78,9 +86,8 @@ def summary(results: Mapping[str, Result]) -> str:
                 f"Delay as {payoff}: T = {horizon}, {result.runs} runs of each of "
                 f"{len(result.policies)} policies on {len(result.problems)} families of problems."
             )
-    count = sum(name.startswith("scaling-") for name in results)
-    if count:
-        told.append(f"{count} scaling experiments on the paper's hard instances.")
+    if scalings:
+        told.append(f"{scalings} scaling experiments on the paper's hard instances.")
     return " ".join(told)
 
 
@@ -124,7 +131,7 @@ def payoff_section(
     place: Path, payoff: Payoff, result: Result, told: Callable[[], None]
 ) -> page.Section:
     """Figures and table of one of the paper's experiments."""
-    from tarry.experiments.gallery import paper_pictures
+    from tarry.reproduction.gallery import paper_pictures
 
     experiment = paper_experiment(payoff, size_of(result))
     pictures = [draw(place, each, told) for each in paper_pictures(experiment, result)]
@@ -137,9 +144,9 @@ def scaling_section(
     place: Path, grown: Mapping[str, Mapping[str, Growth]], told: Callable[[], None]
 ) -> page.Section:
     """Figures and slopes of the scaling laws."""
-    from tarry.experiments.gallery import scaling_picture
+    from tarry.reproduction.gallery import scaling_picture
 
-    known = sweeps()
+    known = scaling_experiments()
     pictures = [
         draw(place, scaling_picture(name, known[name], found), told)
         for name, found in grown.items()
@@ -165,6 +172,7 @@ def draw(place: Path, picture: Any, told: Callable[[], None]) -> str:
     figures = drawing_module()
     drawing = figures.rendered(picture.figure, "svg", transparent=True).decode()
     write_file(place / FIGURES / f"{picture.name}.svg", page.on_white(drawing).encode())
+    picture.figure.set_layout_engine("none")  # everything has its place by now, which took long
     figures.save_figure(picture.figure, place / FIGURES / f"{picture.name}.png")
     told()
     return page.figure(picture.name, drawing, picture.caption)
@@ -235,7 +243,7 @@ def events_table(rows: Iterable[EventRow]) -> tuple[list[str], list[list[Any]]]:
     ]
 
 
-def read_events(path: Path) -> list[EventRow]:
+def read_event_rows(path: Path) -> list[EventRow]:
     """What was kept of the good event."""
     if not path.exists():
         return []
@@ -251,11 +259,11 @@ def settings_section(results: Mapping[str, Result]) -> page.Section:
     parts = [page.table(["what", "version"], [[name, each] for name, each in versions.items()])]
     for name, result in results.items():
         description = {key: value for key, value in result.description.items() if key != "versions"}
-        short = {**description, "problems": [shortened(p) for p in description["problems"]]}
+        short = {**description, "problems": [without_steps(p) for p in description["problems"]]}
         parts.append(page.details(name, page.preformatted(json.dumps(short, indent=1))))
     return page.Section("settings", "Settings", parts)
 
 
-def shortened(problem: Mapping[str, Any]) -> dict[str, Any]:
+def without_steps(problem: Mapping[str, Any]) -> dict[str, Any]:
     """A problem's description without the list of recorded steps."""
     return {**problem, "steps": f"{len(problem['steps'])} recorded"}

@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tarry.arrays import IntArray
-from tarry.errors import ResultsError
+from tarry.errors import OtherExperimentError, ResultsError
 from tarry.experiments.experiment import FORMAT, Experiment, Seeds, Task, key_of, seeds_of_run
-from tarry.experiments.outcome import Outcome
+from tarry.experiments.finished_run import FinishedRun
 from tarry.experiments.result import Result, blank_records
-from tarry.problems.files import write_atomically
+from tarry.files import write_atomically
 
 DESCRIPTION, TABLE, PARTS = "experiment.json", "results.parquet", "parts"
 WORDS = pa.dictionary(pa.int32(), pa.string())
@@ -47,7 +47,7 @@ SCHEMA = pa.schema(
 NUMBERS = ("run", "step", "regret", "arm", "delay", "restarts")
 
 
-class Store:
+class ResultFolder:
     """The folder of one experiment: what is finished in it, and where more is put."""
 
     def __init__(self, folder: str | os.PathLike[str], experiment: Experiment) -> None:
@@ -60,29 +60,29 @@ class Store:
         """The whole result, if the experiment was finished before."""
         return load(self.folder) if (self.folder / TABLE).exists() else None
 
-    def finished(self) -> dict[Task, Outcome]:
+    def finished(self) -> dict[Task, FinishedRun]:
         """The runs that were finished before, if the experiment was interrupted."""
         found = {}
         for path in sorted((self.folder / PARTS).glob("*.parquet")):
-            outcome = self._read_part(path)
-            found[outcome.task] = outcome
+            finished = self._read_part(path)
+            found[finished.task] = finished
         return found
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, finished: FinishedRun) -> None:
         """Keep a finished run."""
-        task = outcome.task
+        task = finished.task
         case = self.experiment.cases[task.case]
-        rows = len(outcome.regret)
+        rows = len(finished.regret)
         label = self.experiment.labels[task.policy]
-        columns = run_columns(case.name, label, task.run, outcome.seeds, outcome.world, rows)
+        columns = run_columns(case.name, label, task.run, finished.seeds, finished.world, rows)
         columns += [
             pa.array(case.steps[:rows]),
-            pa.array(outcome.regret),
-            pa.array(outcome.arms.astype(np.int32)),
-            pa.array(outcome.delays.astype(np.int32)),
-            pa.array(outcome.restarts),
+            pa.array(finished.regret),
+            pa.array(finished.arms.astype(np.int32)),
+            pa.array(finished.delays.astype(np.int32)),
+            pa.array(finished.restarts),
         ]
-        facts = {"key": self.experiment.key, "task": list(task), "code": outcome.code}
+        facts = {"key": self.experiment.key, "task": list(task), "code": finished.code}
         table = pa.Table.from_arrays(columns, schema=with_facts(facts))
         write_file(self.folder / PARTS / part_name(task), table_bytes(table))
 
@@ -94,7 +94,7 @@ class Store:
         if (self.folder / PARTS).is_dir():
             (self.folder / PARTS).rmdir()
 
-    def _read_part(self, path: Path) -> Outcome:
+    def _read_part(self, path: Path) -> FinishedRun:
         table, facts = read_table(path)
         if facts.get("key") != self.experiment.key:
             raise ResultsError(f"{str(path)!r} belongs to another experiment; remove it.")
@@ -105,7 +105,7 @@ class Store:
             raise ResultsError(f"{str(path)!r} is damaged; remove it, and its run is done again.")
         worlds = table["world"].to_pylist()
         regret, arms, delays, restarts = (table[name].to_numpy() for name in NUMBERS[2:])
-        return Outcome(
+        return FinishedRun(
             task,
             seeds_of_run(self.experiment.seed, task.run),
             worlds[0] if worlds else "",
@@ -121,7 +121,7 @@ def save(result: Result, folder: str | os.PathLike[str]) -> None:
     """Write a result; a folder that holds another experiment is refused."""
     place = Path(folder)
     write_description(place, result.description)
-    write_file(place / TABLE, table_bytes(table_of(result)))
+    write_file(place / TABLE, table_bytes(tidy_table(result)))
 
 
 def load(folder: str | os.PathLike[str]) -> Result:
@@ -147,10 +147,10 @@ def load(folder: str | os.PathLike[str]) -> Result:
     try:
         return untangle(description, table)
     except (KeyError, ValueError, IndexError, TypeError) as error:
-        raise damaged(place / TABLE, error) from error
+        raise damaged_file(place / TABLE, error) from error
 
 
-def table_of(result: Result) -> pa.Table:
+def tidy_table(result: Result) -> pa.Table:
     """All runs in one tidy table; a rule that gave up has no rows afterwards."""
     seeds = [seeds_of_run(result.seed, run) for run in range(result.runs)]
     pieces = []
@@ -245,10 +245,10 @@ def read_table(path: Path) -> tuple[pa.Table, dict[str, Any]]:
         facts = dict(json.loads(table.schema.metadata[b"tarry"]))
         return table.select(SCHEMA.names).cast(SCHEMA), facts
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-        raise damaged(path, error) from error
+        raise damaged_file(path, error) from error
 
 
-def damaged(path: Path, error: Exception) -> ResultsError:
+def damaged_file(path: Path, error: Exception) -> ResultsError:
     """The one sentence about a file that cannot be read."""
     reason = str(error).splitlines()[0].rstrip(". ") if str(error) else type(error).__name__
     return ResultsError(f"{str(path)!r} is damaged or not a results file of tarry ({reason}).")
@@ -260,7 +260,7 @@ def write_description(folder: Path, description: Mapping[str, Any]) -> None:
     if there is not None and key_of(there) != key_of(description):
         alike = key_of({**there, "versions": description["versions"]}) == key_of(description)
         what = "this experiment by another version of tarry" if alike else "another experiment"
-        raise ResultsError(
+        raise OtherExperimentError(
             f"The folder {str(folder)!r} holds {what}; choose another folder, or remove this one."
         )
     if there is None:
@@ -276,7 +276,7 @@ def read_description(folder: Path) -> dict[str, Any] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
-        raise damaged(path, error) from error
+        raise damaged_file(path, error) from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ResultsError(f"{str(path)!r} does not describe an experiment of this tarry.")
     return description

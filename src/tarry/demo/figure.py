@@ -2,16 +2,12 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
-from tarry.experiments.figures import (  # type: ignore[attr-defined]  # matplotlib's only door
-    COLUMN,
-    Figure,
-    save_figure,
-    styled,
-)
+from tarry.experiments.figures import new_figure, save_figure, styled
 from tarry.experiments.palette import GREY, INK, PALETTE
 
 WINDOW = 50  # requests that a share is taken over
@@ -26,7 +22,7 @@ def plot_routes(
     sent: FloatArray,
     servers: IntArray,
     change_at: float | None = None,
-) -> Figure:
+) -> Any:
     """Two panels over time, into a file.
 
     Args:
@@ -39,7 +35,7 @@ def plot_routes(
         change_at: When the best server turned slow.
     """
     with styled():
-        figure = Figure(figsize=(COLUMN, 4.2))
+        figure = new_figure(4.2)
         upper, lower = figure.subplots(2, sharex=True)
         for (label, (times, means)), colour in zip(lines.items(), (INK, GREY), strict=False):
             upper.plot(times, np.asarray(means) * 1e3, color=colour, label=label)
@@ -47,7 +43,9 @@ def plot_routes(
         upper.set_ylabel("mean latency, ms")
         upper.set_ylim(bottom=0)
         for k, name in enumerate(names):
-            lower.plot(sent, shares(servers == k), color=PALETTE[k % len(PALETTE)], label=name)
+            lower.plot(
+                sent, recent_shares(servers == k), color=PALETTE[k % len(PALETTE)], label=name
+            )
         lower.set_ylabel("share of choices")
         lower.set_xlabel("seconds")
         for axes in (upper, lower):
@@ -58,7 +56,7 @@ def plot_routes(
     return figure
 
 
-def shares(hits: IntArray) -> FloatArray:
+def recent_shares(hits: IntArray) -> FloatArray:
     """The share of true entries among the last `WINDOW` up to each."""
     total = np.cumsum(hits)
     before = np.concatenate([np.zeros(WINDOW), total])[: len(total)]

@@ -8,8 +8,8 @@ the truncated normal, so several are run. Policies beyond the paper's are there 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tarry.experiments.catalogue import Family, parse_policy
 from tarry.experiments.experiment import Case, Experiment
+from tarry.experiments.from_text import Family, parse_policy
 from tarry.experiments.result import Result
 from tarry.problems.problem import Payoff
 
@@ -51,28 +51,40 @@ class Size(NamedTuple):
 QUICK = Size(runs=4, scales=(0.05, 0.2))
 
 
-def normal_title(scale: float) -> str:
-    """How the truncated normal with this scale of the means is called in results."""
-    return f"truncated normal {scale:g}"
-
-
 def paper_experiment(payoff: Payoff, size: Size = Size()) -> Experiment:  # noqa: B008  # immutable
     """The paper's experiment with delay as `payoff`, for several scales of the means."""
     world = {"arms": 30, "max_delay": 5000}
     cases = [
         Case(
-            normal_title(scale),
+            f"truncated normal {scale:g}",
             Family("truncated_normal", {**world, "mean_scale": scale}),
             size.horizon,
+            about={
+                "mean_scale": scale,
+                "file": f"truncated-normal-{scale:g}",
+                "short": f"trunc.\nnormal\n{scale:g}",
+            },
         )
         for scale in size.scales
     ]
-    cases.append(Case(BERNOULLI, Family("bernoulli", world), size.horizon))
+    cases.append(
+        Case(
+            BERNOULLI,
+            Family("bernoulli", world),
+            size.horizon,
+            about={"file": "bernoulli", "short": BERNOULLI},
+        )
+    )
     policies = {text: parse_policy(text) for text in POLICIES[payoff]}
     return Experiment(policies, cases, payoff, size.runs, size.seed)
 
 
+def normal_problems(result: Result) -> list[str]:
+    """The problems with truncated normal delays."""
+    return [name for name in result.problems if name != BERNOULLI]
+
+
 def size_of(result: Result) -> Size:
     """The size that gave a result."""
-    scales = [float(name.split()[-1]) for name in result.problems if name != BERNOULLI]
+    scales = [result.about(name)["mean_scale"] for name in normal_problems(result)]
     return Size(int(result.steps(BERNOULLI)[-1]), result.runs, scales, result.seed)

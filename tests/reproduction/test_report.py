@@ -4,6 +4,8 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,19 +14,21 @@ import pytest
 
 import tarry
 from tarry.errors import ResultsError, UnknownNameError
-from tarry.experiments import reproduce as reproduction
 from tarry.experiments.compare import run_experiment
-from tarry.experiments.page import cell, figure, table
-from tarry.experiments.paper import Size, paper_experiment, size_of
-from tarry.experiments.report import write_report
-from tarry.experiments.scaling import Sweep, growths, slope_lines, sweeps
+from tarry.reproduction import reproduce as reproduction
+from tarry.reproduction.page import cell, figure, table
+from tarry.reproduction.paper import Size, paper_experiment, size_of
+from tarry.reproduction.report import figure_count, write_report
+from tarry.reproduction.scaling import ScalingExperiment, growths, scaling_experiments, slope_lines
+
+pytestmark = pytest.mark.xdist_group("report")  # one process waits for what another makes
 
 TINY = Size(horizon=1500, runs=3, scales=(0.2,))
 
 
-def tiny_sweeps(*, quick: bool = False) -> dict[str, Sweep]:
+def tiny_scaling(*, quick: bool = False) -> dict[str, ScalingExperiment]:
     """Two of the scaling experiments, much smaller."""
-    known = sweeps(quick=True)
+    known = scaling_experiments(quick=True)
     return {
         name: replace(known[name], values=[500, 700, 1000], horizon=1500)
         for name in ("cost-max-delay", "cost-best-delay")
@@ -47,10 +51,25 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return out
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reproduction, "QUICK", TINY)
-        patch.setattr(reproduction, "sweeps", tiny_sweeps)
+        patch.setattr(reproduction, "scaling_experiments", tiny_scaling)
         path = reproduction.reproduce(out, quick=True)
     assert path == out / "index.html"
     return out
+
+
+class Told:
+    """A bar that keeps what it is told."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.total = 0.0
+        self.amounts: list[float] = []
+        patch.setattr(reproduction, "bar", self.bar)
+
+    @contextmanager
+    def bar(self, _title: str, total: float) -> Iterator[Callable[..., None]]:
+        """In place of the real one."""
+        self.total = total
+        yield lambda amount, what="": self.amounts.append(amount)
 
 
 class Reader(HTMLParser):
@@ -140,23 +159,34 @@ def test_every_claim_has_a_verdict(place: Path) -> None:
 
 
 def test_report_is_written_anew_from_disk(place: Path, tmp_path: Path) -> None:
-    """`tarry report` needs only the data, and gives the same page."""
+    """`tarry report` needs only the data, gives the same page, and draws as much as was counted."""
     shutil.copytree(place / "data", tmp_path / "data")
-    write_report(tmp_path)
+    drawn: list[None] = []
+    write_report(tmp_path, told=lambda: drawn.append(None))
+    assert len(drawn) == figure_count(reproduction.to_draw(place, {}))
     assert (tmp_path / "index.html").read_bytes() == (place / "index.html").read_bytes()
 
 
 def test_reproduction_goes_on_where_it_stopped(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With all data there nothing is played again."""
+    """With all data there nothing is played again, and the progress ends at the whole."""
     monkeypatch.setattr(reproduction, "QUICK", TINY)
-    monkeypatch.setattr(reproduction, "sweeps", tiny_sweeps)
-    monkeypatch.setattr(reproduction, "write_report", lambda place, told: None)
+    monkeypatch.setattr(reproduction, "scaling_experiments", tiny_scaling)
+    told = Told(monkeypatch)
+    descriptions = reproduction.to_draw(place, {})
+
+    def draw_nothing(place: Path, told: Callable[[], None]) -> None:
+        for _ in range(figure_count(descriptions)):
+            told()
+
+    monkeypatch.setattr(reproduction, "write_report", draw_nothing)
     times = [path.stat().st_mtime_ns for path in sorted((place / "data").rglob("*.parquet"))]
     reproduction.reproduce(place, quick=True, parts=["cost", "scaling"])
     after = [path.stat().st_mtime_ns for path in sorted((place / "data").rglob("*.parquet"))]
     assert times == after
+    assert told.total > 0
+    assert sum(told.amounts) == pytest.approx(told.total)
 
 
 def test_parts_and_folders_are_checked(tmp_path: Path) -> None:
@@ -180,7 +210,7 @@ def test_size_is_read_back_from_a_result(place: Path) -> None:
 def test_slopes_are_printed(place: Path) -> None:
     """The slopes of a scaling experiment make a table with the law beside them."""
     result = tarry.load(place / "data" / "scaling-cost-max-delay")
-    lines = slope_lines(growths(tiny_sweeps()["cost-max-delay"], result))
+    lines = slope_lines(growths(tiny_scaling()["cost-max-delay"], result))
     assert lines[0].split() == ["policy", "slope", "law", "regret"]
     assert len(lines) == 1 + len(result.policies)
 

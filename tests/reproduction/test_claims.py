@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tarry.experiments.claims import (
+from tarry.experiments.curves import fit_slope
+from tarry.reproduction.claims import (
     FAILS,
     HOLDS,
     OPEN,
@@ -13,11 +14,9 @@ from tarry.experiments.claims import (
     spread_sign,
     unpaired_difference,
 )
-from tarry.experiments.curves import fit_slope
-from tarry.experiments.paper import POLICIES
-from tarry.experiments.scaling import Growth
-
-from .small import result_from
+from tarry.reproduction.paper import POLICIES
+from tarry.reproduction.scaling import Growth
+from tests.experiments.small import result_from
 
 RUNS = np.arange(8.0)
 

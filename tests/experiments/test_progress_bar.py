@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tarry.experiments import progress
+from tarry.experiments import progress_bar
 
 
 class Terminal(io.StringIO):
@@ -21,7 +21,7 @@ def test_terminal_gets_a_bar_with_the_time_left(monkeypatch: pytest.MonkeyPatch)
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
-    with progress.bar("runs", 4, done=1) as advance:
+    with progress_bar.bar("runs", 4, done=1) as advance:
         advance(1, what="cost")
         advance(2, what="cost")
     text = stream.getvalue()
@@ -34,14 +34,14 @@ def test_log_gets_a_line_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without a terminal a line says the share and the time left, but not too often."""
-    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
-    with progress.bar("reproduce", 4) as advance:
+    monkeypatch.setattr(progress_bar, "QUIET_SECONDS", 0.0)
+    with progress_bar.bar("reproduce", 4) as advance:
         advance(1, what="cost")
         advance(3)
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("reproduce cost: 25 %, about ")
     assert second.startswith("reproduce: 100 %, about 0 s left")
-    monkeypatch.setattr(progress, "QUIET_SECONDS", 60.0)
-    with progress.bar("reproduce", 4) as advance:
+    monkeypatch.setattr(progress_bar, "QUIET_SECONDS", 60.0)
+    with progress_bar.bar("reproduce", 4) as advance:
         advance(4)
     assert capsys.readouterr().err == ""

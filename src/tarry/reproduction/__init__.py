@@ -1,0 +1,1 @@
+"""This paper: its experiments, what it claims, how regret grows, and the report on all of it."""

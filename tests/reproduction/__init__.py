@@ -1,0 +1,1 @@
+"""Tests of the paper's claims and of the report."""
