@@ -12,7 +12,8 @@ import time
 from typing import Any
 
 import tarry
-from tarry.live import Agent, Told, journal
+from tarry.live import Agent, Told
+from tarry.live.store import sqlite as journal
 
 EVENTS = 400  # of one life; then the child only waits
 SNAPSHOT_EVERY = 500

@@ -293,7 +293,6 @@ def test_arms_that_cannot_be_changed_are_refused() -> None:
         ({"max_delay": "2"}, InputError, "max_delay is '2'"),
         ({"durability": "some"}, InputError, "durability"),
         ({"in_flight": "drop"}, InputError, "in_flight"),
-        ({"spacing": "x"}, InputError, "spacing"),
         ({"seed": -1}, InputError, "seed"),
         ({"clock": 5}, InputError, "The clock is 5"),
     ],

@@ -160,7 +160,6 @@ def test_a_second_opening_gets_a_clear_error(tmp_path: Path, change: str | None)
         ({"max_delay": 3.0}, "max_delay"),
         ({"arms": ["fra", "ams"]}, "has the arms fra, ams, lon, but fra, ams are given"),
         ({"seed": 4}, "made with seed 3, but 4 is given"),
-        ({"spacing": "sweep"}, "spacing"),
     ],
 )
 def test_other_settings_are_refused(tmp_path: Path, other: dict[str, Any], says: str) -> None:

@@ -13,11 +13,12 @@ import pytest
 from tests.live import killed
 
 import tarry
-from tarry.live import journal, state
+from tarry.live import state
+from tarry.live.store import sqlite as journal
 from tarry.live.core import Core
-from tarry.live.journal import read_events
+from tarry.live.store.sqlite import read_events
 from tarry.live.plays import Status
-from tarry.live.replay import replay
+from tarry.live.events import replay
 from tarry.policies.protocol import Setting
 
 LIVES = 100  # per test, and there are two

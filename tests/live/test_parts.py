@@ -8,7 +8,7 @@ from tarry.errors import InputError
 from tarry.live import ManualClock
 from tarry.live.clock import Clock, SystemClock, Ticker, as_clock
 from tarry.live.core import Core
-from tarry.live.curve import Curve
+from tarry.live.curve import DelayCurve
 from tarry.live.desk import listed
 from tarry.live.pace import Pace
 from tarry.policies.protocol import Setting
@@ -20,7 +20,7 @@ def test_a_curve_estimates_the_mean_of_known_delays() -> None:
     """With all delays known, the estimate is their mean and the interval that of the mean."""
     rng = np.random.default_rng(1)
     delays = np.minimum(rng.exponential(200_000, 5000), D).astype(int)
-    curve = Curve(D)
+    curve = DelayCurve(D)
     for delay in delays.tolist():
         curve.came_back(delay)
     estimate = curve.estimate()
@@ -36,7 +36,7 @@ def test_intervals_cover_the_mean() -> None:
     true_mean = 200_000 * (1 - np.exp(-5.0))
     held = 0
     for _ in range(300):
-        curve = Curve(D)
+        curve = DelayCurve(D)
         pending = []
         for delay in np.minimum(rng.exponential(200_000, 300), D).astype(int).tolist():
             watched = int(rng.exponential(400_000))
@@ -54,7 +54,7 @@ def test_intervals_cover_the_mean() -> None:
 def test_what_is_expected_beyond_an_age() -> None:
     """The exponential law forgets its age; nothing known leaves the age or more; D is the end."""
     rng = np.random.default_rng(3)
-    curve = Curve(D)
+    curve = DelayCurve(D)
     delays = np.minimum(rng.exponential(50_000, 20_000), D).astype(int)
     for delay in delays.tolist():
         curve.came_back(delay)
@@ -63,14 +63,14 @@ def test_what_is_expected_beyond_an_age() -> None:
         error = beyond.std() / np.sqrt(len(beyond))
         assert abs(curve.expected_beyond(age) - beyond.mean()) < 5 * error + 0.01 * beyond.mean()
     assert curve.expected_beyond(D) == D
-    fresh = Curve(D)
+    fresh = DelayCurve(D)
     for age in (0, 1, 999, D // 2, D - 1):
         assert age <= fresh.expected_beyond(age) <= D
 
 
 def test_a_tiny_maximum_delay_works() -> None:
     """D may be a single tick."""
-    curve = Curve(1)
+    curve = DelayCurve(1)
     curve.came_back(0)
     curve.came_back(1)
     assert 0 <= curve.estimate([0]).mean <= 1
@@ -140,7 +140,7 @@ def test_paused_arms_forget_a_failed_phase_too() -> None:
     assert entry is not None
     core.tell(entry.id, 900, now)
     core.pause_arm(entry.arm.name, now, paused=True)
-    while core.open.ledger.phase[1] == 0:
+    while core.failures == 0:
         now += 100
         play = core.ask(now)
         assert play is not None

@@ -72,8 +72,8 @@ def test_plays_the_arms_of_the_simulator(policy: Any, payoff: Any, family: str) 
         horizon=HORIZON,
         seed=11,
         clock=clock,
-        spacing="sweep",
     )
+    agent._core.paced = False  # as in the paper: one play per sweep
     arms = live_arms(agent, clock, problem, 11)
     assert np.array_equal(arms, run.arms)
     counts = agent.counts

@@ -4,7 +4,7 @@ from tarry.live.agent import Agent
 from tarry.live.clock import Clock, ManualClock, SystemClock
 from tarry.live.explain import ArmReport, Explanation
 from tarry.live.plays import Counts, Play, Told
-from tarry.live.recovery import Recovered, recover
+from tarry.live.store.recovery import Recovered, recover
 from tarry.live.timed import TimedPlay
 
 __all__ = [

@@ -13,7 +13,7 @@ from tarry.live import state
 from tarry.live.clock import Clock, Ticker, as_clock, to_seconds
 from tarry.live.core import REMEMBERED, unknown_play
 from tarry.live.explain import Explanation, explanation
-from tarry.live.journal import (
+from tarry.live.store.sqlite import (
     ADD,
     ASK,
     CANCEL,
@@ -27,7 +27,7 @@ from tarry.live.journal import (
     Journal,
 )
 from tarry.live.plays import Counts, Play, Told
-from tarry.live.replay import apply, new_core, restored
+from tarry.live.events import apply, new_core, restored
 from tarry.live.settings import (
     check_delay,
     check_horizon,
@@ -59,7 +59,6 @@ class Agent:
             end of the process, however sudden, but a power failure may cost the latest events.
         in_flight: What becomes of plays that were out when the last agent on this file stopped:
             "censor" them at the last moment known, or "keep" them, if answers may still come.
-        spacing: L3 from the arm's "peak" play density, or from the "sweep" as in the paper.
         remembered: How many ended plays are remembered, so that a repeated tell is recognised.
 
     >>> from tarry.live import Agent, ManualClock
@@ -86,7 +85,6 @@ class Agent:
         horizon: int | None = None,
         durability: Durability = "full",
         in_flight: Literal["censor", "keep"] = "censor",
-        spacing: Literal["peak", "sweep"] = "peak",
         remembered: int = REMEMBERED,
     ) -> None:
         self.policy = default_policy() if policy is None else policy
@@ -94,13 +92,11 @@ class Agent:
         self.path = None if path is None else Path(path)
         check_choice("durability", durability, ("full", "normal"))
         check_choice("in_flight", in_flight, ("censor", "keep"))
-        check_choice("spacing", spacing, ("peak", "sweep"))
         given = {
             "policy": policy_label(self.policy),
             "payoff": payoff,
             "max_delay": check_max_delay(max_delay),
             "horizon": check_horizon(self.policy, payoff, horizon),
-            "spacing": spacing,
         }
         names = None if arms is None else check_names(arms)
         if seed is not None:
@@ -141,30 +137,32 @@ class Agent:
         self._flush(seq)
         return play
 
-    def tell(self, id: int, delay: float | None = None) -> Told:  # noqa: A002  # the play's `id`
+    def tell(self, play: Play | int, delay: float | None = None) -> Told:
         """The play came back just now, or took `delay` seconds; returns what became of that.
+
+        `play` is what `ask` returned, or its id.
 
         A repeated tell changes nothing and returns `Told.REPEATED`; one with another delay is
         refused. A tell after the play was closed at D or cancelled is stored and counted as
         `Told.LATE` and does not move the statistics. A delay above D counts as D.
         """
-        told, seq = self._tell(self._number(id), check_delay(delay))
+        told, seq = self._tell(self._number(play), check_delay(delay))
         self._flush(seq)
         return told
 
-    def fail(self, id: int) -> Told:  # noqa: A002
+    def fail(self, play: Play | int) -> Told:
         """The play ended in failure: booked with the worst payoff, D as a cost, 0 as a reward."""
-        told, seq = self._end(FAIL, self._number(id))
+        told, seq = self._end(FAIL, self._number(play))
         self._flush(seq)
         return told if isinstance(told, Told) else Told.REPEATED
 
-    def cancel(self, id: int) -> bool:  # noqa: A002
+    def cancel(self, play: Play | int) -> bool:
         """Nobody watches this play any longer; tells whether it was still out.
 
         It counts as what it is: a play that takes longer than its age. See the documentation of
         live use for what each kind of policy makes of that.
         """
-        was_out, seq = self._end(CANCEL, self._number(id))
+        was_out, seq = self._end(CANCEL, self._number(play))
         self._flush(seq)
         return bool(was_out)
 
@@ -253,7 +251,9 @@ class Agent:
         )
 
     def _number(self, number: Any) -> int:
-        """An id as a plain number, which a journal can keep."""
+        """The id of a play, or an id, as a plain number, which a journal can keep."""
+        if isinstance(number, Play):
+            number = number.id
         whole = as_whole(number)
         if whole is None:
             raise unknown_play(number, self._core.asked)

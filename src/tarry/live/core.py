@@ -3,28 +3,37 @@
 No clock, no file, no lock: every method takes the tick at which it happens, and the same calls
 lead to the same state and the same choices, which is what lets a journal be replayed.
 
-What becomes known between two asks is booked in the order of the simulator: answers as they are
-told; then plays that reached age D are closed, the earliest first; then plays that are D old are
-complete; then plays still out have crossed the edges that the rule wants to hear of.
+What becomes known between two asks is booked in the order of `tarry.policies.driver`: answers as
+they are told; then plays that reached age D are closed, the earliest first; then plays that are D
+old are complete; then plays have reached the ages that the rule wants to hear of.
 """
 
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from tarry.arrays import arrays_of, is_tuple
+from tarry.checks import as_whole
 from tarry.errors import ConflictError, InputError, LiveError, PolicyError, UnknownPlayError
-from tarry.live.desk import Desk, Maker, is_tuple
+from tarry.live.desk import Desk, Maker, claim, larger_table
 from tarry.live.plays import Arm, Counts, Entry, Status, Told
-from tarry.policies.check import check_rule
-from tarry.policies.label import policy_label
-from tarry.policies.protocol import STOP, Policy, Setting
+from tarry.plays import CANCELLED, NOBODY
+from tarry.policies.driver import (
+    age_for_the_last_time,
+    book_answer,
+    book_start,
+    correct_ages,
+    decide,
+    settle,
+)
 from tarry.policies.elimination.sweep import Sweep
+from tarry.policies.label import policy_label
+from tarry.policies.protocol import STOP, Policy, Setting, follow_phase, returned
+from tarry.randomness import new_random
 
 REMEMBERED = 10_000  # ended plays whose answers are kept, beyond those younger than D
 RECENT = 100  # choices that count as recent
-OUT = Status.OUT  # looked at for every play and edge
+OUT = Status.OUT  # looked at for every play
 
 
 class Core:
@@ -45,24 +54,20 @@ class Core:
         self.setting = setting
         self.max_delay = setting.max_delay
         self.remembered = remembered
-        self.rng = np.random.Generator(
-            np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(1,)))
+        self.rng = new_random(seed)
+        self.maker = Maker(
+            policy, setting.max_delay, lambda arms: policy.start(setting._replace(arms=arms))
         )
-        self.maker = Maker(policy, lambda arms: policy.start(setting._replace(arms=arms)))
-        check_rule(self.maker.rule(1), policy)
         self.slots = 0
         self.arms: dict[str, Arm] = {}
         for name in names:
             self._new_arm(name)
         self.open = self.maker.fresh(list(self.arms.values())).seat()
         self.paused: Desk | None = None
-        rule = self.open.rule
-        self.edges = [int(age) for age in getattr(rule, "edges", ())] if self.open.outlived else []
-        self.paced = peak and (not self.maker.ours or _has_sweep(rule))
+        self.paced = peak and (not self.maker.ours or _has_sweep(self.open.rule))
         self.entries: dict[int, Entry] = {}  # by id: ended ones remembered, then those in time
         self.out: dict[int, Entry] = {}  # those still out, the oldest first
-        self.crossed = [1] * len(self.edges)  # per edge: the first play that is younger
-        self.completed = 1  # the first play that is not complete
+        self.failures = 0  # failed phases of the rule
         self.ended = 1  # the first play not older than D
         self.oldest = 1  # the first play still remembered
         self.recent: deque[int] = deque(maxlen=RECENT)  # slots of the latest choices
@@ -95,24 +100,24 @@ class Core:
                 "No arm is open: all were removed or paused; add or resume one before asking."
             )
         self._settle(now)
-        chosen = desk.rule.select(desk.ledger, self.asked + 1, now, self.rng)
+        self._make_room()
+        number = self.asked + 1
+        chosen = self._decide(desk, number, now)
         self._follow_phase()
-        if chosen < 0 or chosen >= len(desk.arms):
-            if chosen != STOP:
-                raise PolicyError(
-                    f"{policy_label(self.policy)} chose arm {chosen} of {len(desk.arms)}; "
-                    f"`select` returns the number of an arm, or -1 to stop."
-                )
+        if chosen == STOP:
             return None
         arm: Arm = desk.arms[chosen]
-        self.asked += 1
-        entry = Entry(self.asked, arm, now)
-        self.entries[entry.id] = self.out[entry.id] = entry
+        self.asked = number
+        entry = Entry(number, arm, now)
+        self.entries[number] = self.out[number] = entry
         arm.plays += 1
         self.recent.append(arm.slot)
-        desk.ledger.book_play(arm.index, now)
+        row = desk.plays.row_of(number)
+        book_start(desk.rule, desk.ledger, desk.plays, row, chosen, now)
+        if self.paused is not None:
+            self.paused.plays.arm[row] = NOBODY
         if self.paced:
-            desk.ledger.spacing[arm.index] = arm.pace.add(now)
+            desk.ledger.spacing[chosen] = arm.pace.add(now)
         return entry
 
     def tell(self, number: int, delay: int | None, now: int) -> Told:
@@ -149,9 +154,10 @@ class Core:
     def cancel(self, number: int, now: int) -> bool:
         """Nobody watches this play any longer; tells whether it was still out.
 
-        All that is known is that it takes longer than its age. A rule that follows survival is
-        told nothing more. One that lives on sums cannot hold "at least so long": its ledger gets
-        the mean delay of this arm's plays that last that long, so that long plays are not lost.
+        All that is known is that it takes longer than its age. A rule that follows ages is told
+        which it has reached, and nothing more. One that lives on sums cannot hold "at least so
+        long": its ledger gets the mean delay of this arm's plays that last that long, so that long
+        plays are not lost.
         """
         entry = self.find(number)
         if entry is None or entry.status is not OUT:
@@ -171,11 +177,14 @@ class Core:
             return True
         entry.delay = arm.curve.expected_beyond(age, self.ages(arm, now))
         arm.curve.cancelled(age)
-        if self.edges:
-            self._cross(entry, desk, age)
-        booked = desk.ledger.book_return(entry.id, arm.index, entry.start, entry.delay)
-        if booked and not self.edges and desk.returned is not None:
-            desk.returned(arm.index, entry.delay, self.rng)
+        plays, row = desk.plays, desk.plays.row_of(number)
+        correct_ages(desk.rule, desk.ledger, plays, desk.ages, row, age, now)
+        age_for_the_last_time(desk.rule, desk.ledger, plays, desk.ages, row, now)
+        plays.delay[row] = entry.delay
+        booked = desk.ledger.book_return(number, arm.index, entry.start, entry.delay)
+        if booked and not len(self.maker.edges):
+            returned(desk.rule, plays, row, now, self.rng)
+        plays.delay[row] = CANCELLED - entry.delay
         return True
 
     def find(self, number: int) -> Entry | None:
@@ -193,20 +202,25 @@ class Core:
         """A new arm, open from now on."""
         if name in self.arms:
             raise InputError(f"There is an arm {name!r} already; give a name that is not in use.")
+        self.maker.check_movable(self.open.rule)
         self.now = now
         self._new_arm(name)
         self._regroup()
 
     def remove_arm(self, name: str, now: int) -> None:
         """Forget an arm; answers of its plays are still accepted, and change nothing."""
-        self.arm(name).desk = None
+        arm = self.arm(name)
+        self.maker.check_movable(self.open.rule)
+        arm.desk = None
         self.now = now
         del self.arms[name]
         self._regroup()
 
     def pause_arm(self, name: str, now: int, *, paused: bool) -> None:
         """Choose this arm no longer, or again; what its plays bring counts all the time."""
-        self.arm(name).paused = paused
+        arm = self.arm(name)
+        self.maker.check_movable(self.open.rule)
+        arm.paused = paused
         self.now = now
         self._regroup()
 
@@ -215,6 +229,16 @@ class Core:
         if name not in self.arms:
             raise InputError(f"There is no arm {name!r}; the arms are {', '.join(self.arms)}.")
         return self.arms[name]
+
+    def desks(self) -> list[Desk]:
+        """The desk of the open arms, and that of the paused ones if there are any."""
+        return [self.open] if self.paused is None else [self.open, self.paused]
+
+    def claim_all(self) -> None:
+        """Write into the tables of all desks whose the plays are that may still bring something."""
+        for desk in self.desks():
+            for number in range(self.ended, self.asked + 1):
+                claim(desk, number, self.entries[number].arm)
 
     def _new_arm(self, name: str) -> None:
         self.arms[name] = Arm(self.slots, name, self.max_delay)
@@ -226,16 +250,49 @@ class Core:
         donor = self.open
         opened = [a for a in arms if not a.paused]
         resting = [a for a in arms if a.paused]
-        desk = self.maker.moved(opened, donor) if opened else Desk((), donor.rule, donor.ledger)
+        desk = donor
+        if opened:
+            desk = self.maker.moved(opened, donor)
+        else:
+            desk = Desk((), donor.rule, donor.ledger, donor.plays, donor.ages)
         self.paused = self.maker.moved(resting, donor).seat() if resting else None
         self.open = desk.seat()
+        self.claim_all()
+
+    def _decide(self, desk: Desk, number: int, now: int) -> int:
+        """The rule's choice; one that is no choice, or fails, is an error and leaves no trace."""
+        before = [] if self.maker.ours else _copies(desk.rule)
+        try:
+            choice = decide(desk.rule, desk.ledger, desk.plays, number, now, self.rng)
+            arm = as_whole(choice)
+            if arm is None or not (arm == STOP or 0 <= arm < len(desk.arms)):
+                raise PolicyError(
+                    f"{policy_label(self.policy)} chose {choice!r} among {len(desk.arms)} arms; "
+                    f"`select` returns the number of an arm, or -1 to stop."
+                )
+        except BaseException:
+            for array, old in before:
+                array[:] = old
+            raise
+        return arm
 
     def _follow_phase(self) -> None:
-        """Paused arms forget a failed phase together with the open ones."""
+        """Begin the ledger anew if the rule has; paused arms forget a failed phase as well."""
+        self.failures = follow_phase(self.open.rule, self.open.ledger, self.failures)
         if self.paused is not None:
-            phase = int(self.open.ledger.phase[0])
-            if int(self.paused.ledger.phase[0]) != phase:
+            phase = self.open.ledger.phase[0]
+            if self.paused.ledger.phase[0] != phase:
                 self.paused.ledger.restart(phase)
+
+    def _make_room(self) -> None:
+        """See to it that the next play has a row that no play needs which may bring something."""
+        old = self.open.plays
+        if self.asked + 1 - self.ended < len(old.number):
+            return
+        table = larger_table(self.maker, old, self.ended, self.asked)
+        for desk in self.desks():
+            desk.plays = table._replace(arm=self.maker.plays(len(table.number)).arm)
+        self.claim_all()
 
     def _settle(self, now: int) -> None:
         """Book what became known since the last ask."""
@@ -246,32 +303,11 @@ class Core:
             if entries[self.ended].status is OUT:
                 self._close(entries[self.ended])
             self.ended += 1
-        while self.completed <= end and entries[self.completed].start <= limit:
-            self._complete(entries[self.completed])
-            self.completed += 1
-        crossed = self.crossed
-        for edge, age in enumerate(self.edges):
-            limit = now - age
-            at = crossed[edge]
-            while at <= end:
-                entry = entries[at]
-                if entry.start > limit:
-                    break
-                if entry.status is OUT:
-                    desk = entry.arm.desk
-                    if desk is not None and at >= desk.ledger.phase[0]:
-                        desk.outlived(entry.arm.index, edge)
-                at += 1
-            crossed[edge] = at
+        for desk in self.desks():
+            settle(desk.rule, desk.ledger, desk.plays, desk.ages, end, now)
         while self.oldest < self.ended - self.remembered:
             del entries[self.oldest]
             self.oldest += 1
-
-    def _complete(self, entry: Entry) -> None:
-        desk = entry.arm.desk
-        if desk is not None:
-            delay = self.max_delay if entry.status is OUT else entry.delay
-            desk.ledger.book_complete(entry.id, entry.arm.index, entry.start, delay)
 
     def _close(self, entry: Entry) -> None:
         self._book(entry, Status.CLOSED, self.max_delay)
@@ -292,26 +328,9 @@ class Core:
         if desk is None:
             return
         arm.curve.came_back(delay)
-        if self.edges:
-            self._cross(entry, desk, delay)
-        booked = desk.ledger.book_return(entry.id, arm.index, entry.start, delay)
-        if booked and desk.returned is not None:
-            desk.returned(arm.index, delay, self.rng)
-
-    def _cross(self, entry: Entry, desk: Desk, delay: int) -> None:
-        """Tell the rule of exactly those edges that lie within `delay`.
-
-        Those passed since the last ask are still to be told; those passed after the answer came
-        back, but before it was told, are withdrawn.
-        """
-        if entry.id < desk.ledger.phase[0]:
-            return
-        for edge, age in enumerate(self.edges):
-            told = self.crossed[edge] > entry.id
-            if age <= delay and not told:
-                desk.outlived(entry.arm.index, edge)
-            elif age > delay and told and desk.withdrawn is not None:
-                desk.withdrawn(entry.arm.index, edge)
+        plays, row = desk.plays, desk.plays.row_of(entry.id)
+        correct_ages(desk.rule, desk.ledger, plays, desk.ages, row, delay, self.now)
+        book_answer(desk.rule, desk.ledger, plays, row, delay, self.now, self.rng)
 
 
 def unknown_play(number: object, asked: int) -> UnknownPlayError:
@@ -327,6 +346,11 @@ def _same(entry: Entry, known: int, delay: int | None, max_delay: int) -> None:
             f"Play {entry.id} was told with delay {known / 1e6:g} s before and now with "
             f"{delay / 1e6:g} s; a play has one answer."
         )
+
+
+def _copies(rule: Any) -> list[tuple[Any, Any]]:
+    """The arrays of a user's rule with copies of them; of a rule that is no NamedTuple, none."""
+    return [(array, array[:].copy()) for _, array, _ in arrays_of(rule)] if is_tuple(rule) else []
 
 
 def _has_sweep(rule: Any) -> bool:

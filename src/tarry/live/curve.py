@@ -5,19 +5,19 @@ and to know how long a play that is no longer watched would have gone on, on ave
 
 Delays 0..D are cut into bins that grow geometrically. A play that came back is an event in its
 bin, and has passed all bins before; a play cancelled or still out at age a has passed the bins
-that end at a or earlier, and the bin of a by half. With events e_b, passes p_b, and a prior of one
-play in all,
-
-    hazard      h_b = (a_b + e_b) / (a_b + e_b + r_b + p_b)
-    mean beyond M_b = h_b x_b + (1 - h_b) M_{b+1},    M_B = D
-
-where x_b is the mean delay of the events in the bin. M_0 is the estimate of the mean delay.
+that end at a or earlier, and the bin of a by half. Counted so, a play costs O(1), and what is asked
+for is worked out by the same evidence on which the survival policies decide
+(`tarry.policies.survival.evidence`), with a prior of one play in all.
 """
 
 import math
 from bisect import bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
+
+import numpy as np
+
+from tarry.policies.survival.evidence import SurvivalEvidence, evidence_in_bins
 
 BINS = 40
 FINEST = 1e-4  # the first bin ends at this share of D
@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-class Curve:
+class DelayCurve:
     """Events and passes of one arm, in a form that takes O(1) per play."""
 
     def __init__(self, max_delay: int) -> None:
@@ -58,55 +58,42 @@ class Curve:
         self.cut[bisect_right(self.edges, age)] += 1
 
     def estimate(self, ages: Iterable[int] = ()) -> Estimate:
-        """The mean delay and its interval; `ages` are those of the plays still out.
-
-        The variance is that of the hazards by the delta method, plus that of the means within bins.
-        """
-        rows = self._rows(ages)
-        survival, variance = 1.0, 0.0
-        for hazard, weight, centre, spread, mean_beyond in rows:
-            step = survival * (centre - mean_beyond)
-            variance += step * step * hazard * (1.0 - hazard) / (weight + 1.0)
-            variance += (survival * hazard) ** 2 * spread
-            survival *= 1.0 - hazard
-        first = rows[0]
-        mean = first[0] * first[2] + (1.0 - first[0]) * first[4]
-        reach = 1.96 * math.sqrt(variance)
-        return Estimate(mean, max(mean - reach, 0.0), min(mean + reach, float(self.max_delay)))
+        """The mean delay and its interval; `ages` are those of the plays still out."""
+        mean, square = self._evidence(ages).moments_with_tail(0, 1.0)
+        reach = 1.96 * math.sqrt(max(square - mean * mean, 0.0))
+        low, high = max(mean - reach, 0.0), min(mean + reach, 1.0)
+        most = self.max_delay
+        return Estimate(mean * most, low * most, high * most)
 
     def expected_beyond(self, age: int, ages: Iterable[int] = ()) -> int:
         """The mean delay of plays that last at least `age`, in age..D."""
         if age >= self.max_delay:
             return self.max_delay
+        evidence = self._evidence(ages)
         place = bisect_right(self.edges, age)
-        hazard, weight, _, _, mean_beyond = self._rows(ages)[place]
         low = self.edges[place - 1] if place else 0
         high = self.edges[place]
-        rest = hazard * weight * (high - age) / (high - low)  # events of this bin after `age`
-        beyond = (1.0 - hazard) * weight
-        mean = (rest * (age + high) / 2 + beyond * mean_beyond) / (rest + beyond)
+        ended = evidence.prior[place] + evidence.events[place]
+        rest = ended * (high - age) / (high - low)  # events of this bin after `age`
+        beyond = evidence.prior_beyond[place] + evidence.passes[place]
+        longer = evidence.mean_from(0, place + 1) * self.max_delay
+        mean = (rest * (age + high) / 2 + beyond * longer) / (rest + beyond)
         return min(max(round(mean), age), self.max_delay)
 
-    def _rows(self, ages: Iterable[int]) -> list[tuple[float, float, float, float, float]]:
-        """Per bin: h_b, plays at risk, x_b, the variance of x_b, and M_{b+1}."""
-        edges, bins = self.edges, len(self.edges)
+    def _evidence(self, ages: Iterable[int]) -> SurvivalEvidence:
+        """The evidence of one arm that policies keep, from the plays that came back or did not."""
+        bins, most = len(self.edges), self.max_delay
         cut = self.cut.copy()
         for age in ages:
-            cut[bisect_right(edges, age)] += 1
-        share = MASS / (bins + 1)
-        beyond, mean_beyond = 0, float(self.max_delay)  # plays that passed bin b
-        rows = []
+            cut[bisect_right(self.edges, age)] += 1
+        evidence = evidence_in_bins(1, most, np.array(self.edges), MASS, 1.0 / (bins + 1))
+        beyond = 0  # plays that passed bin b
         for b in range(bins - 1, -1, -1):
             beyond += self.events[b + 1] + cut[b + 1]
-            low = edges[b - 1] if b else 0
-            centre = (low + edges[b]) / 2
-            ended = share + self.events[b]
-            weight = ended + share * (bins - b) + beyond + cut[b] / 2
-            hazard = ended / weight
-            mean = (share * centre + self.sums[b]) / ended
-            square = share * (centre * centre + (edges[b] - low) ** 2 / 12) + self.squares[b]
-            spread = max(square / ended - mean * mean, 0.0) / (ended + 1.0)
-            rows.append((hazard, weight, mean, spread, mean_beyond))
-            mean_beyond = hazard * mean + (1.0 - hazard) * mean_beyond
-        rows.reverse()
-        return rows
+            evidence.passes[b] = beyond + cut[b] / 2
+            evidence.events[b] = self.events[b]
+            evidence.event_sum[b] = self.sums[b] / most
+            evidence.event_squares[b] = self.squares[b] / most**2
+        evidence.reached[0] = bins
+        evidence.stale[0] = 1
+        return evidence

@@ -1,15 +1,15 @@
-"""A desk: a rule and its ledger for some of the arms, and how arms move between desks.
+"""A desk: a rule, its ledger and its plays for some of the arms, and how arms change desks.
 
 A rule knows the arms 0..K-1 and may choose any of them. Live, arms come, go and pause while plays
 are out. An agent therefore has two desks: one whose rule chooses among the open arms, and one that
-goes on booking what paused arms still bring. When an arm moves, both desks are made anew from
-`policy.start`, and what belongs to an arm is carried over with it:
+goes on booking what paused arms still bring. Each has a table of all plays, in which the plays of
+arms that are not its own belong to nobody; all columns but that of the arms are shared.
 
-* array fields of a rule that grow with the number of arms are arm-major; the arm's block moves;
-* other arrays of real numbers (the threshold B, say) are kept; other arrays of whole numbers are
-  positions in a list of arms and start afresh; plain numbers follow from the setting;
-* a sweep starts afresh with all arms active: an arm that another one had beaten must be looked at
-  again if that other one is gone, and the evidence kept removes it again if it is not.
+When an arm moves, both desks are made anew from `policy.start`, and every array of rule and ledger
+says itself what becomes of it (`tarry.arrays`): the part of an arm goes with the arm, what belongs
+to no arm in particular is kept, and positions in the list of arms start afresh. A sweep therefore
+begins with all arms active: an arm that another one had beaten must be looked at again if that
+other one is gone, and the evidence kept removes it again if it is not.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,12 +17,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tarry.arrays import arrays_of, is_tuple
 from tarry.errors import LiveError
 from tarry.ledger import Ledger, empty_ledger
+from tarry.plays import NOBODY, Ages, Plays, empty_plays, no_ages
+from tarry.policies.check import check_rule, rule_edges
 from tarry.policies.label import policy_label
-from tarry.policies.elimination.sweep import Sweep
 
-PER_ARM = ("plays", "seen", "seen_sum", "start_sum", "complete", "complete_sum", "spacing")
+FIRST_ROWS = 64
 
 
 class Seat(Protocol):
@@ -33,15 +35,16 @@ class Seat(Protocol):
 
 
 class Desk:
-    """The rule and the ledger of `arms`, in their order."""
+    """The rule, the ledger and the plays of `arms`, in their order."""
 
-    def __init__(self, arms: Sequence[Any], rule: Any, ledger: Ledger) -> None:
+    def __init__(
+        self, arms: Sequence[Any], rule: Any, ledger: Ledger, plays: Plays, ages: Ages
+    ) -> None:
         self.arms = list(arms)
         self.rule = rule
         self.ledger = ledger
-        self.returned: Callable[..., None] | None = getattr(rule, "returned", None)
-        self.outlived: Any = getattr(rule, "outlived", None)
-        self.withdrawn: Callable[..., None] | None = getattr(rule, "withdrawn", None)
+        self.plays = plays
+        self.ages = ages
 
     def seat(self) -> "Desk":
         """From now on the evidence of these arms is here."""
@@ -54,48 +57,98 @@ class Desk:
 class Maker:
     """Makes desks for one policy."""
 
-    def __init__(self, policy: Any, start: Callable[[int], Any]) -> None:
+    def __init__(self, policy: Any, max_delay: int, start: Callable[[int], Any]) -> None:
         """`start` gives a fresh rule for a number of arms."""
         self.policy = policy
         self._start = start
-        self.ours = type(start(1)).__module__.startswith("tarry.")
+        first = start(1)
+        check_rule(first, policy)
+        self.ours = type(first).__module__.startswith("tarry.")
+        self.edges = rule_edges(first, policy, max_delay)
+        self.max_delay = max_delay
 
     def rule(self, arms: int) -> Any:
         """A fresh rule; those of the package with lists for arrays, which interpret faster."""
-        rule = self._start(arms)
-        return listed(rule) if self.ours else rule
+        return self._kind(self._start(arms))
 
     def ledger(self, arms: int) -> Ledger:
         """An empty ledger, of the same kind."""
-        ledger = empty_ledger(arms)
-        return listed(ledger) if self.ours else ledger
+        return self._kind(empty_ledger(arms))  # type: ignore[no-any-return]  # a ledger
+
+    def plays(self, rows: int = FIRST_ROWS) -> Plays:
+        """An empty table, of the same kind."""
+        return self._kind(empty_plays(rows - 1))  # type: ignore[no-any-return]  # a table
+
+    def ages(self) -> Ages:
+        """No play has reached any age, of the same kind."""
+        return self._kind(no_ages(self.max_delay, self.edges))  # type: ignore[no-any-return]  # ages
 
     def fresh(self, arms: Sequence[Any]) -> Desk:
         """A desk where nothing happened yet."""
-        return Desk(arms, self.rule(len(arms)), self.ledger(len(arms)))
+        size = len(arms)
+        return Desk(arms, self.rule(size), self.ledger(size), self.plays(), self.ages())
 
     def moved(self, arms: Sequence[Any], donor: Desk) -> Desk:
         """A desk for `arms` with what they bring along; `donor` gives what belongs to no arm.
 
-        The arms stay seated where they are until `seat`.
+        The arms stay seated where they are until `seat`, and no play belongs to any of them yet.
         """
-        fresh = self.rule(len(arms))
-        if not is_tuple(fresh):
+        rule, ledger = self.rule(len(arms)), self.ledger(len(arms))
+        self.check_movable(rule)
+        olds = [a.desk.rule if a.desk else None for a in arms]
+        self._carry(rule, donor.rule, olds, [a.index for a in arms])
+        olds = [a.desk.ledger if a.desk else None for a in arms]
+        self._carry(ledger, donor.ledger, olds, [a.index for a in arms])
+        ages = self.ages()
+        ages.reached[:] = donor.ages.reached  # type: ignore[index]  # a list or an array
+        nobody = donor.plays._replace(arm=self.plays(len(donor.plays.number)).arm)
+        return Desk(arms, rule, ledger, nobody, ages)
+
+    def check_movable(self, rule: Any) -> None:
+        """Refuse a rule that does not say what becomes of its arrays when arms change."""
+        label = policy_label(self.policy)
+        if not is_tuple(rule):
             raise LiveError(
-                f"The rule of {policy_label(self.policy)} is a {type(fresh).__name__}, not a "
-                f"NamedTuple, so its arms cannot change; make a new agent with the arms you want."
+                f"The rule of {label} is a {type(rule).__name__}, not a NamedTuple, so its arms "
+                f"cannot change; make a new agent with the arms you want."
             )
-        blocks = [a.desk.rule if a.desk else None for a in arms]
-        places = [a.index for a in arms]
-        _carry(fresh, self.rule(len(arms) + 1), donor.rule, blocks, places)
-        ledger = self.ledger(len(arms))
-        _carry_ledger(ledger, arms, donor.ledger)
-        return Desk(arms, fresh, ledger)
+        silent = [path for path, _, role in arrays_of(rule) if role is None]
+        if silent:
+            raise LiveError(
+                f"The rule of {label} does not say whether {' and '.join(silent)} "
+                f"{'go' if len(silent) > 1 else 'goes'} with the arms, so its arms cannot change; "
+                f"annotate each array with its role, such as ArmEvidence[...] of tarry.arrays."
+            )
 
+    def _kind(self, value: Any) -> Any:
+        return listed(value) if self.ours else value
 
-def is_tuple(value: Any) -> bool:
-    """Whether `value` is a NamedTuple."""
-    return isinstance(value, tuple) and hasattr(value, "_fields")
+    def _carry(self, fresh: Any, donor: Any, olds: Sequence[Any], places: Sequence[int]) -> None:
+        """Write what arms and donor bring into a fresh rule or ledger."""
+        found = [
+            None if old is None else {path: array for path, array, _ in arrays_of(old)}
+            for old in olds
+        ]
+        common = {path: array for path, array, _ in arrays_of(donor)}
+        for path, new, role in arrays_of(fresh):
+            if role is not None and role.kept:
+                self._check_size(path, len(common[path]), len(new))
+                new[:] = common[path]
+            if role is None or not role.by_arm:
+                continue
+            size, rest = divmod(len(new), len(places))
+            self._check_size(path, rest, 0)
+            for k, (old, place) in enumerate(zip(found, places, strict=True)):
+                if old is not None:
+                    new[k * size : (k + 1) * size] = old[path][place * size : (place + 1) * size]
+
+    def _check_size(self, path: str, size: int, wanted: int) -> None:
+        """Refuse an array whose length does not fit its role."""
+        if size != wanted:
+            raise LiveError(
+                f"The length of {path} in the rule of {policy_label(self.policy)} does not fit its "
+                f"role: by arm, it is as many numbers for each arm; shared, it is always the same."
+            )
 
 
 def listed(value: Any) -> Any:
@@ -107,38 +160,17 @@ def listed(value: Any) -> Any:
     return value
 
 
-def _carry(
-    fresh: Any, larger: Any, donor: Any, blocks: Sequence[Any], places: Sequence[int]
-) -> None:
-    """Write what arms and donor bring into a fresh rule; `larger` has one arm more."""
-    for k, (new, more, old) in enumerate(zip(fresh, larger, donor, strict=True)):
-        olds = [block[k] if block is not None else None for block in blocks]
-        if isinstance(new, Sweep):
-            continue
-        if is_tuple(new):
-            _carry(new, more, old, olds, places)
-        elif hasattr(new, "__setitem__"):
-            size = len(more) - len(new)
-            if size == 0 and len(new) and isinstance(new[0], float | np.floating):
-                new[:] = old
-            elif size and len(new) == size * len(places):
-                for i, (source, place) in enumerate(zip(olds, places, strict=True)):
-                    if source is not None:
-                        block = source[place * size : (place + 1) * size]
-                        new[i * size : (i + 1) * size] = block
+def larger_table(maker: Maker, old: Plays, first: int, last: int) -> Plays:
+    """A table of twice the size with the plays `first` to `last`, the others being forgotten."""
+    new = maker.plays(2 * len(old.number))
+    for number in range(first, last + 1):
+        here, there = old.row_of(number), new.row_of(number)
+        new.number[there] = old.number[here]
+        new.start[there] = old.start[here]
+        new.delay[there] = old.delay[here]
+    return new
 
 
-def _carry_ledger(ledger: Ledger, arms: Sequence[Seat], donor: Ledger) -> None:
-    for name in PER_ARM:
-        column = getattr(ledger, name)
-        for i, arm in enumerate(arms):
-            if arm.desk is not None:
-                column[i] = getattr(arm.desk.ledger, name)[arm.index]
-    ledger.phase[0], ledger.phase[1] = donor.phase[0], donor.phase[1]
-    first, end = donor.sweeps_ends[0], donor.sweeps_ends[1]
-    room, donors = len(ledger.sweeps) // 2, len(donor.sweeps) // 2
-    for k in range(min(end - first, room)):  # the smallest sweeps come first
-        place = (first + k) % donors
-        ledger.sweeps[2 * k] = donor.sweeps[2 * place]
-        ledger.sweeps[2 * k + 1] = donor.sweeps[2 * place + 1]
-        ledger.sweeps_ends[1] = k + 1
+def claim(desk: Desk, number: int, arm: Any) -> None:
+    """Say in the table whose the play `number` is, if it is one of this desk's arms."""
+    desk.plays.arm[desk.plays.row_of(number)] = arm.index if arm.desk is desk else NOBODY

@@ -1,12 +1,13 @@
 """Why an agent chooses as it does, per arm, in numbers and in words."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tarry.arrays import is_tuple
 from tarry.live.clock import to_seconds
 from tarry.live.core import Core
 from tarry.live.curve import Estimate
-from tarry.live.desk import is_tuple
 from tarry.live.plays import Arm, Counts
 from tarry.policies.label import policy_label
 from tarry.policies.elimination.sweep import Sweep
@@ -37,8 +38,8 @@ class ArmReport:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """What an agent knows; `str` of it is a table."""
+class Explanation(Mapping[str, ArmReport]):
+    """What an agent knows: a report for each arm, by its name; `str` of it is a table."""
 
     policy: str
     payoff: str
@@ -47,7 +48,18 @@ class Explanation:
 
     def __getitem__(self, name: str) -> ArmReport:
         """The report on the arm of this name."""
-        return next(row for row in self.arms if row.arm == name)
+        for row in self.arms:
+            if row.arm == name:
+                return row
+        raise KeyError(f"There is no arm {name!r}; the arms are {', '.join(self)}.")
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the arms."""
+        return (row.arm for row in self.arms)
+
+    def __len__(self) -> int:
+        """How many arms there are."""
+        return len(self.arms)
 
     def __str__(self) -> str:
         """A table for people."""

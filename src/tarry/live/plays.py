@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-from tarry.live.curve import Curve
+from tarry.live.curve import DelayCurve
 from tarry.live.desk import Desk
 from tarry.live.pace import Pace
 
@@ -85,7 +85,7 @@ class Arm:
         self.paused = False
         self.desk: Desk | None = None  # None once it is removed
         self.index = -1  # its number at the desk
-        self.curve = Curve(max_delay)
+        self.curve = DelayCurve(max_delay)
         self.pace = Pace(max_delay)
         self.plays = 0
         self.returned = 0

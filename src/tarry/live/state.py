@@ -5,14 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from tarry.arrays import is_tuple
 from tarry.ledger import Ledger
 from tarry.live.core import Core
-from tarry.live.desk import Desk, is_tuple
+from tarry.live.desk import Desk
 from tarry.live.plays import Arm, Entry, Status
+from tarry.plays import CANCELLED, Plays
 
 NUMBERS = (
     *("now", "slots", "asked", "returned", "closed", "cancelled", "late", "failed"),
-    *("completed", "ended", "oldest"),
+    *("failures", "ended", "oldest"),
 )
 ARM_NUMBERS = ("plays", "returned", "closed", "cancelled", "late", "failed")
 STATUSES = list(Status)
@@ -23,9 +25,8 @@ def dump(core: Core) -> bytes:
     entries = core.entries.values()
     body = {
         "numbers": [getattr(core, name) for name in NUMBERS],
-        "crossed": core.crossed,
+        "reached": plain(core.open.ages.reached),
         "recent": list(core.recent),
-        "random": core.rng.bit_generator.state,
         "arms": [_dump_arm(arm) for arm in core.arms.values()],
         "open": _dump_desk(core.open),
         "paused": None if core.paused is None else _dump_desk(core.paused),
@@ -45,15 +46,19 @@ def load(core: Core, body: bytes) -> None:
     state = json.loads(body)
     for name, value in zip(NUMBERS, state["numbers"], strict=True):
         setattr(core, name, value)
-    core.crossed = state["crossed"]
     core.recent.extend(state["recent"])
-    core.rng.bit_generator.state = state["random"]
     core.arms = {arm["name"]: _load_arm(core, arm) for arm in state["arms"]}
     arms = core.arms.values()
-    core.open = _load_desk(core, [a for a in arms if not a.paused], state["open"])
+    plays = core.maker.plays(core.asked + 2 - core.ended)
+    core.open = _load_desk(core, [a for a in arms if not a.paused], plays, state["open"])
     if state["paused"] is not None:
-        core.paused = _load_desk(core, [a for a in arms if a.paused], state["paused"])
+        resting = [a for a in arms if a.paused]
+        core.paused = _load_desk(core, resting, plays, state["paused"])
+    for desk in core.desks():
+        desk.ages.reached[:] = state["reached"]  # type: ignore[index]  # a list or an array
     _load_entries(core, state["entries"])
+    _fill_table(core, plays)
+    core.claim_all()
 
 
 def _dump_arm(arm: Arm) -> dict[str, Any]:
@@ -106,12 +111,23 @@ def _dump_desk(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _load_desk(core: Core, arms: list[Arm], saved: dict[str, Any]) -> Desk:
+def _fill_table(core: Core, plays: Plays) -> None:
+    """The rows of the plays that may still bring something."""
+    for number in range(core.ended, core.asked + 1):
+        entry, row = core.entries[number], plays.row_of(number)
+        plays.number[row] = number
+        plays.start[row] = entry.start
+        gone = entry.status is Status.CANCELLED
+        plays.delay[row] = CANCELLED - entry.delay if gone else entry.delay
+
+
+def _load_desk(core: Core, arms: list[Arm], plays: Plays, saved: dict[str, Any]) -> Desk:
     rule: Any = core.maker.rule(saved["size"])
     ledger: Ledger = core.maker.ledger(saved["size"])
     _fill(rule, saved["rule"])
     _fill(ledger, saved["ledger"])
-    return Desk(arms, rule, ledger).seat()
+    table = plays._replace(arm=core.maker.plays(len(plays.number)).arm)
+    return Desk(arms, rule, ledger, table, core.maker.ages()).seat()
 
 
 def plain(value: Any) -> Any:

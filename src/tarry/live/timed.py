@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tarry.errors import LiveError
 from tarry.live.clock import to_ticks
-from tarry.live.journal import CANCEL, FAIL
+from tarry.live.store.sqlite import CANCEL, FAIL
 from tarry.live.plays import Play
 
 if TYPE_CHECKING:

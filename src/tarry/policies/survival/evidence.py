@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import ArmEvidence, ArmState, Constant, Floats, Ints
+from tarry.arrays import ArmEvidence, ArmState, Constant, Floats, IntArray, Ints
 from tarry.randomness import Random
 
 
@@ -156,6 +156,16 @@ class SurvivalEvidence(NamedTuple):
             self.front[place + 2] + self.front[place + 3] * value + self.front[place + 4] * square
         )
 
+    def mean_from(self, arm: int, first: int) -> float:
+        """E[R_b]: the mean payoff of plays of `arm` that have passed all bins before `first`."""
+        mean = 1.0
+        for b in range(len(self.edges) - 1, first - 1, -1):
+            place = arm * len(self.edges) + b
+            beyond = self.prior_beyond[b] + self.passes[place]
+            total = self.prior[b] + self.events[place] + beyond
+            mean = (self.prior_sum[b] + self.event_sum[place] + beyond * mean) / total
+        return mean
+
     def draw_mean(self, arm: int, rng: Random) -> float:
         """One draw of the arm's mean payoff from its posterior, nearly.
 
@@ -205,11 +215,18 @@ def draw_beta_above(floor: float, mean: float, square: float, rng: Random) -> fl
 def empty_evidence(
     arms: int, max_delay: int, bins: int, mass: float, end: float
 ) -> SurvivalEvidence:
-    """No play yet: `bins` bins, a prior of total `mass`, of which the share `end` lies on D.
+    """No play yet: `bins` bins or fewer, a prior of total `mass`, the share `end` of it on D.
 
-    The rest of the mass is spread over the bins: every order of magnitude is as likely.
+    The rest of the mass is spread evenly over the bins: every order of magnitude is as likely.
     """
     edges = np.unique(np.rint(np.geomspace(1, max_delay, bins)).astype(np.int64))
+    return evidence_in_bins(arms, max_delay, edges, mass, end)
+
+
+def evidence_in_bins(
+    arms: int, max_delay: int, edges: IntArray, mass: float, end: float
+) -> SurvivalEvidence:
+    """`empty_evidence` with these ends of bins, increasing up to D."""
     size = len(edges)
     low = np.concatenate(([0], edges[:-1])) / max_delay
     high = (edges - 1) / max_delay

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tarry.errors import InputError, JournalError
-from tarry.live.journal import (
+from tarry.live.store.sqlite import (
     Event,
     Journal,
     Snapshot,

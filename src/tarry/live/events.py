@@ -5,7 +5,7 @@ from typing import Any
 from tarry.errors import JournalError, LiveError
 from tarry.live import state
 from tarry.live.core import Core
-from tarry.live.journal import (
+from tarry.live.store.sqlite import (
     ADD,
     ASK,
     CANCEL,
@@ -64,7 +64,6 @@ def new_core(policy: Policy, settings: dict[str, Any]) -> Core:
         settings["arms"],
         setting,
         settings["seed"],
-        peak=settings["spacing"] == "peak",
         remembered=settings["remembered"],
     )
 
