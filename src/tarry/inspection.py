@@ -34,11 +34,12 @@ def is_namedtuple(value: Any) -> bool:
 
 def methods_of(cls: type) -> Iterator[tuple[str, FunctionType]]:
     """The plain methods of a class and its bases, without those that every NamedTuple has."""
-    for name in dir(cls):
-        if name.startswith("__") or name in _OF_EVERY_NAMEDTUPLE:
-            continue
-        member = getattr(cls, name, None)
-        if isinstance(member, FunctionType):
+    members: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        members.update(vars(base))
+    for name, member in members.items():
+        own = not name.startswith("__") and name not in _OF_EVERY_NAMEDTUPLE
+        if own and isinstance(member, FunctionType):
             yield name, member
 
 

@@ -23,7 +23,9 @@ INSIDE = {
     "numba.core.typing.templates.make_overload_template": "`overload`, to be subclassed",
     "numba.core.typing.templates.make_overload_method_template": "the same of `overload_method`",
     "numba.core.typing.templates.infer_global": "what `overload` does with its template",
-    "numba.core.typing.templates._OverloadFunctionTemplate._build_impl": "where options are chosen",
+    "numba.core.typing.templates._OverloadFunctionTemplate._build_impl": (
+        "where what `_overload_func` gives is compiled with `_jit_options`"
+    ),
     "numba.core.typing.templates._OverloadMethodTemplate._resolve": "where a field may go first",
     "numba.core.types.BaseNamedTuple": "every NamedTuple, with `fields` and `instance_class`",
     "numba.core.config.CACHE_DIR": "where the next function keeps its machine code",

@@ -46,6 +46,8 @@ def admit(cls: type) -> None:
         return
     for name, method in methods_of(cls):
         parameters = tuple(inspect.signature(method).parameters)
+        if not parameters:  # it cannot be called on a tuple
+            continue
         if name not in _methods:
             _methods[name] = parameters
             _teach_method(name, parameters)

@@ -11,6 +11,7 @@ import numpy as np
 from tarry.arrays import IntArray
 from tarry.checks import as_whole
 from tarry.errors import InputError, PayoffError, PolicyError
+from tarry.policies.habits import check_habits
 
 RULE_METHODS = {
     "select": ("ledger", "step", "now", "rng"),
@@ -55,6 +56,7 @@ def check_rule(rule: Any, policy: Any) -> None:
     for name, parameters in RULE_METHODS.items():
         if hasattr(rule, name):
             _check_takes(getattr(rule, name), parameters)
+    check_habits(rule, tuple(RULE_METHODS))
 
 
 def rule_edges(rule: Any, policy: Any, max_delay: int) -> IntArray:
