@@ -18,7 +18,8 @@ PUBLIC = {"numba", "numba.config", "numba.extending", "numba.types"}
 
 def found(path: str) -> Any:
     """The thing with this dotted name."""
-    module, names = path, []
+    module = path
+    names: list[str] = []
     while True:
         try:
             thing: Any = importlib.import_module(module)

@@ -37,9 +37,9 @@ class Counts(NamedTuple):
 
     def select(self, *given: Any) -> int:
         """Calls a method of its own."""
-        return self.count()
+        return self.tally()
 
-    def count(self) -> int:
+    def tally(self) -> int:
         """The mistake."""
         self.n += 1  # type: ignore[misc]  # the mistake under test
         return self.n % 2
@@ -111,7 +111,7 @@ ONE = np.zeros(1, np.int64)
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        (Counts(0), ["Counts.count assigns n", "self.n[0] += 1"]),
+        (Counts(0), ["Counts.tally assigns n", "self.n[0] += 1"]),
         (NumPys(ONE), ["helper draws from np.random.rand", "rng.random()"]),
         (Pythons(ONE), ["Pythons.select draws from random.randrange", "rng.random()"]),
         (Fresh(ONE), ["Fresh.select draws from np.random.default_rng"]),

@@ -32,8 +32,9 @@ def check_habits(rule: Any, called: tuple[str, ...]) -> None:
         rule: The rule; the rules inside it are looked at as well.
         called: Names of the methods that a rule is called by.
     """
-    if not in_package(type(rule)):
-        _check_class(type(rule), called)
+    cls: type = type(rule)
+    if not in_package(cls):
+        _check_class(cls, called)
     if is_namedtuple(rule):
         for field in filter(is_namedtuple, rule):
             check_habits(field, called)
