@@ -75,6 +75,15 @@ def test_hasattr_tells_the_truth() -> None:
     assert run(known, Marked(np.zeros(1))) == 1
 
 
+def test_a_value_may_depend_on_hasattr() -> None:
+    """What a tuple may have is read where it is there, and replaced where it is not."""
+
+    def first(value: Any) -> float:
+        return value.values[0] if hasattr(value, "values") else -1.0
+
+    assert [run(first, MEASURED), run(first, Marked(np.zeros(1)))] == [3.0, -1.0]
+
+
 def test_helpers_are_found_through_modules() -> None:
     """A plain function may be reached as module.function, and deeper."""
 

@@ -12,6 +12,7 @@ wrong number or a crash.
 
 import inspect
 import sys
+from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
@@ -82,8 +83,7 @@ def admit_functions(function: Any) -> None:
         raise PolicyError(
             f"{function.__qualname__} uses .flat, whose indices compiled code does not check."
         )
-    for named in named_values(function):
-        helper = named.value
+    for helper in _named_by(function):
         if not isinstance(helper, FunctionType) or helper in _functions:
             continue
         if helper.__module__.partition(".")[0] not in _KNOWN_TO_NUMBA:
@@ -103,6 +103,13 @@ def allow_arrays(value: Any) -> None:
 def never_inline(*functions: Any) -> None:
     """Functions of ours that are called as they are: long ones, which many places call."""
     _never_inlined.update(functions)
+
+
+def _named_by(function: FunctionType) -> Iterator[Any]:
+    """What a function names. Our own name their helpers without a module: no need to read more."""
+    if in_package(function):
+        return map(function.__globals__.get, function.__code__.co_names)
+    return (named.value for named in named_values(function))
 
 
 def _teach_method(name: str, parameters: tuple[str, ...]) -> None:
