@@ -8,9 +8,10 @@ import functools
 from typing import Any
 
 from tarry.arrays import FloatArray
+from tarry.compiled.machine import compiled
+from tarry.compiled.teach import admit
 from tarry.problems.problem import Payoff, Problem
 from tarry.problems.world import World
-from tarry.simulation import bridge
 
 
 def limit_loop(world: World, gaps: FloatArray, horizon: int) -> tuple[float, int]:
@@ -29,8 +30,8 @@ def limit_loop(world: World, gaps: FloatArray, horizon: int) -> tuple[float, int
 
 @functools.cache
 def _compiled() -> Any:
-    bridge.admit(World)
-    return bridge.compiled(limit_loop, cached=False)
+    admit(World)
+    return compiled(limit_loop, cached=False)
 
 
 def run_limit(problem: Problem, payoff: Payoff, horizon: int, seed: int = 0) -> tuple[float, int]:

@@ -9,7 +9,13 @@ import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
 from tarry.ledger import Ledger
-from tarry.policies.elimination.widths import mean_complete, mean_minus, mean_plus, missing_bound, width
+from tarry.policies.elimination.widths import (
+    mean_complete,
+    mean_minus,
+    mean_plus,
+    missing_bound,
+    width,
+)
 from tarry.policies.protocol import STOP, Setting
 from tarry.policies.elimination.sweep import Sweep, full_sweep
 

@@ -13,9 +13,9 @@ from tests.conformance.cases import CASES, CORNERS, POLICIES_VARIED, Case, Kept
 import tarry
 from tarry.ledger import Ledger, empty_ledger
 from tarry.policies import Setting
-from tarry.simulation import machine
 from tarry.simulation.calendar import empty_calendar
 from tarry.simulation.loop import settle
+from tarry.simulation.machine import LOOP
 from tarry.simulation.play import Run
 
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
@@ -125,7 +125,7 @@ def test_one_machine_code_for_all_worlds(policy: Any) -> None:
         for record in (None, 3, [1, 4]):
             payoff = policy.payoffs[-1]
             tarry.play(kept, problem, payoff=payoff, horizon=30, record=record, mode="compiled")
-    signatures = [s for s in machine._cached_loop.signatures if is_for(s, type(kept.rule))]
+    signatures = [s for s in LOOP.kept.signatures if is_for(s, type(kept.rule))]
     assert len(signatures) == 1
 
 

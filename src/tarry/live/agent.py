@@ -12,7 +12,17 @@ from tarry.errors import InputError, JournalError, LiveError
 from tarry.live import state
 from tarry.live.clock import Clock, Ticker, as_clock, to_seconds
 from tarry.live.core import REMEMBERED, unknown_play
+from tarry.live.events import apply, new_core, restored
 from tarry.live.explain import Explanation, explanation
+from tarry.live.plays import Counts, Play, Told
+from tarry.live.settings import (
+    check_delay,
+    check_horizon,
+    check_max_delay,
+    check_names,
+    check_same,
+    default_policy,
+)
 from tarry.live.store.sqlite import (
     ADD,
     ASK,
@@ -25,16 +35,6 @@ from tarry.live.store.sqlite import (
     Durability,
     Event,
     Journal,
-)
-from tarry.live.plays import Counts, Play, Told
-from tarry.live.events import apply, new_core, restored
-from tarry.live.settings import (
-    check_delay,
-    check_horizon,
-    check_max_delay,
-    check_names,
-    check_same,
-    default_policy,
 )
 from tarry.live.timed import TimedPlay
 from tarry.policies.check import check_choice

@@ -5,6 +5,7 @@ from typing import Any
 from tarry.errors import JournalError, LiveError
 from tarry.live import state
 from tarry.live.core import Core
+from tarry.live.plays import Told
 from tarry.live.store.sqlite import (
     ADD,
     ASK,
@@ -17,7 +18,6 @@ from tarry.live.store.sqlite import (
     Journal,
     damaged,
 )
-from tarry.live.plays import Told
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy, Setting
 

@@ -9,8 +9,8 @@ from tarry.live.clock import to_seconds
 from tarry.live.core import Core
 from tarry.live.curve import Estimate
 from tarry.live.plays import Arm, Counts
-from tarry.policies.label import policy_label
 from tarry.policies.elimination.sweep import Sweep
+from tarry.policies.label import policy_label
 from tarry.tables import aligned
 
 FEW = 10  # answers below which an estimate is mostly guessing

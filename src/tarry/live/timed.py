@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from tarry.errors import LiveError
 from tarry.live.clock import to_ticks
-from tarry.live.store.sqlite import CANCEL, FAIL
 from tarry.live.plays import Play
+from tarry.live.store.sqlite import CANCEL, FAIL
 
 if TYPE_CHECKING:
     from tarry.live.agent import Agent

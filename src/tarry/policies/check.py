@@ -10,11 +10,12 @@ import numpy as np
 from tarry.arrays import IntArray
 from tarry.checks import as_whole
 from tarry.errors import InputError, PayoffError, PolicyError
-from tarry.policies.protocol import OPTIONAL_HOOKS
+from tarry.policies.habits import check_habits
+from tarry.policies.protocol import HOOKS
 
 RULE_METHODS = {
     "select": ("ledger", "plays", "row", "now", "rng"),
-    **{hook.__name__: tuple(inspect.signature(hook).parameters)[1:] for hook in OPTIONAL_HOOKS},
+    **{hook.__name__: tuple(inspect.signature(hook).parameters)[1:] for hook in HOOKS},
 }
 # The methods of rules written for version 0.1, and what each of them is to be changed to.
 FORMER_METHODS = {
@@ -74,6 +75,7 @@ def check_rule(rule: Any, policy: Any) -> None:
             _check_present_form(name, method)
             _check_takes(method, parameters)
     _check_phase(rule)
+    check_habits(rule, tuple(RULE_METHODS))
 
 
 def _check_present_form(name: str, method: Callable[..., Any]) -> None:

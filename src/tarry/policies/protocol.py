@@ -87,58 +87,41 @@ class Policy(Protocol):
 
 
 # Each hook is called through the function of its name, which does nothing where a rule lacks it.
-# Compiled code decides that once per class: see `tarry.compiled`, which reads OPTIONAL_HOOKS.
+# Compiled code decides that once per class.
 
 
 def started(rule: Any, plays: Plays, row: int) -> None:
     """Tell the rule of a play, if it wants to know."""
     if hasattr(rule, "started"):
-        _started(rule, plays, row)
+        rule.started(plays, row)
 
 
 def returned(rule: Any, plays: Plays, row: int, now: int, rng: Random) -> None:
     """Tell the rule of an answer, if it wants to know."""
     if hasattr(rule, "returned"):
-        _returned(rule, plays, row, now, rng)
+        rng.begin(plays.number[row], RETURN)
+        rule.returned(plays, row, now, rng)
 
 
 def outlived(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
     """Tell the rule that a play still out has reached an edge, if it wants to know."""
     if hasattr(rule, "outlived"):
-        _outlived(rule, plays, row, edge, now)
+        rule.outlived(plays, row, edge, now)
 
 
 def aged(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
     """Tell the rule that a play has reached an edge, if it wants to know."""
     if hasattr(rule, "aged"):
-        _aged(rule, plays, row, edge, now)
+        rule.aged(plays, row, edge, now)
 
 
 def withdrawn(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
     """Tell the rule that a play had not outlived an edge, if it wants to know."""
     if hasattr(rule, "withdrawn"):
-        _withdrawn(rule, plays, row, edge, now)
+        rule.withdrawn(plays, row, edge, now)
 
 
-def _started(rule: Any, plays: Plays, row: int) -> None:
-    rule.started(plays, row)
-
-
-def _returned(rule: Any, plays: Plays, row: int, now: int, rng: Random) -> None:
-    rng.begin(plays.number[row], RETURN)
-    rule.returned(plays, row, now, rng)
-
-
-def _outlived(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
-    rule.outlived(plays, row, edge, now)
-
-
-def _aged(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
-    rule.aged(plays, row, edge, now)
-
-
-def _withdrawn(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
-    rule.withdrawn(plays, row, edge, now)
+HOOKS = (started, returned, outlived, aged, withdrawn)
 
 
 def follow_phase(rule: Any, ledger: Ledger, failures: int) -> int:
@@ -146,23 +129,8 @@ def follow_phase(rule: Any, ledger: Ledger, failures: int) -> int:
 
     A rule that keeps its evidence counts failures, and its phase begins where it began.
     """
-    return _follow_phase(rule, ledger, failures) if hasattr(rule, "phase") else failures
-
-
-def _follow_phase(rule: Any, ledger: Ledger, failures: int) -> int:
-    if rule.phase[1] != failures and rule.phase[0] != ledger.phase[0]:
-        ledger.restart(rule.phase[0])
-    return rule.phase[1]  # type: ignore[no-any-return]  # an array of whole numbers
-
-
-def _no_phase(rule: Any, ledger: Ledger, failures: int) -> int:
+    if hasattr(rule, "phase"):
+        if rule.phase[1] != failures and rule.phase[0] != ledger.phase[0]:
+            ledger.restart(rule.phase[0])
+        return rule.phase[1]  # type: ignore[no-any-return]  # an array of whole numbers
     return failures
-
-
-OPTIONAL_HOOKS = {
-    started: _started,
-    returned: _returned,
-    outlived: _outlived,
-    aged: _aged,
-    withdrawn: _withdrawn,
-}

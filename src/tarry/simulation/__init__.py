@@ -1,1 +1,1 @@
-"""The compiled simulator; the only part of tarry that imports Numba."""
+"""The simulator: one loop, compiled or interpreted."""

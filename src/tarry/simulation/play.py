@@ -4,6 +4,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy, Setting
 from tarry.problems.problem import Payoff, Problem
 from tarry.randomness import new_random
+from tarry.simulation.blame import OutOfRange, blamed, found_again
 from tarry.simulation.calendar import empty_calendar
 from tarry.simulation.interpreted import run_interpreted
 from tarry.simulation.loop import LINE, MISUSED, RESTARTS, SPARE_RESTARTS, STEP, STOPPED, Tape
@@ -109,23 +111,34 @@ def play(
         )
     steps = steps_to_record(record, horizon)
     setting = Setting(problem.arms, problem.max_delay, horizon, reward)
-    rule = policy.start(setting)
-    check_rule(rule, policy)
-    edges = rule_edges(rule, policy, problem.max_delay)
-    plays = empty_plays(problem.max_delay, regular=True)
-    arguments = (
-        rule,
-        empty_ledger(problem.arms),
-        plays,
-        steady_ages(problem.max_delay, edges),
-        empty_calendar(len(plays.number)),
-        problem.world(seed),
-        problem.gaps(payoff),
-        _blank_tape(steps, horizon),
-        new_random(seed),
-    )
+
+    def begun(steps: Steps | None) -> tuple[Any, ...]:
+        rule = policy.start(setting)
+        check_rule(rule, policy)
+        edges = rule_edges(rule, policy, problem.max_delay)
+        plays = empty_plays(problem.max_delay, regular=True)
+        return (
+            rule,
+            empty_ledger(problem.arms),
+            plays,
+            steady_ages(problem.max_delay, edges),
+            empty_calendar(len(plays.number)),
+            problem.world(seed),
+            problem.gaps(payoff),
+            _blank_tape(steps, horizon),
+            new_random(seed),
+        )
+
+    arguments = begun(steps)
     run_steps, chosen_mode, why = _loop_for(policy, arguments, mode)
-    tape = _run(run_steps, arguments, horizon, progress)
+    try:
+        tape = _run(run_steps, arguments, horizon, progress)
+    except OutOfRange as signal:
+        where = signal
+        if chosen_mode == "compiled":
+            with_loop = (partial(_advance, run_steps), partial(_advance, run_interpreted))
+            where = found_again(lambda: begun(np.array([horizon])), where, *with_loop)
+        raise blamed(policy, where) from where.__cause__
     stopped = int(tape.marks[STOPPED])
     if tape.marks[MISUSED]:
         raise PolicyError(
@@ -176,12 +189,23 @@ def _run(
             tape = tape._replace(restarts=np.resize(tape.restarts, 2 * len(tape.restarts)))
         last = min(horizon, int(tape.marks[STEP]) + steps - 1)
         begin = time.perf_counter()
-        run_steps(*front, tape, rng, last)
+        try:
+            run_steps(*front, tape, rng, last)
+        except IndexError as error:
+            raise OutOfRange(int(tape.marks[STEP]), last) from error
         taken = max(time.perf_counter() - begin, 1e-6)
         steps = max(1, int(steps * min(8.0, PIECE_SECONDS / taken)))
         if progress is not None:
             progress(int(tape.marks[STEP]) - 1, horizon)
     return tape
+
+
+def _advance(
+    run_steps: Callable[..., None], arguments: tuple[Any, ...], last: int
+) -> tuple[Any, ...]:
+    """Play up to and including step `last`."""
+    *front, _, rng = arguments
+    return (*front, _run(run_steps, arguments, last, None), rng)
 
 
 def _loop_for(
@@ -192,11 +216,13 @@ def _loop_for(
         raise InputError(f'mode is {mode!r}; give "auto", "compiled" or "interpreted".')
     if mode == "interpreted":
         return run_interpreted, "interpreted", "asked for"
-    from tarry.simulation import machine  # Numba is loaded when first needed
+    # Numba is loaded when first needed.
+    from tarry.compiled.machine import CannotCompile
+    from tarry.simulation.machine import LOOP
 
     try:
-        return machine.compiled_loop(arguments), "compiled", ""
-    except machine.CannotCompile as reason:
+        return LOOP.ready_for(*arguments, 0), "compiled", ""  # no step lies before step 1
+    except CannotCompile as reason:
         why = str(reason)
     name = policy_label(policy)
     if mode == "compiled":

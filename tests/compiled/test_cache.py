@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import tarry
+from tarry.compiled import cache
 from tarry.fingerprint import source_fingerprint
-from tarry.simulation import bridge
 
 PLAY = """
 import json
@@ -22,12 +22,13 @@ import tarry
 problem = tarry.problems.deterministic([1, 7, 8], max_delay=8)
 {before}
 run = tarry.play({policy}, problem, payoff="cost", horizon=600)
-from tarry.simulation import bridge, machine
-stats = machine._cached_loop.stats
+from tarry.compiled import cache
+from tarry.simulation.machine import LOOP
+stats = LOOP.kept.stats
 print(json.dumps(dict(
     arms=run.arms.tolist(), mode=run.mode, home=tarry.__file__,
     hits=sum(stats.cache_hits.values()), misses=sum(stats.cache_misses.values()),
-    cache=str(bridge.cache_directory()),
+    cache=str(cache.cache_directory()),
 )))
 """
 
@@ -37,8 +38,8 @@ import helper
 
 class Rule(NamedTuple):
     arms: int
-    def select(self, ledger, step, now, rng):
-        return choose(self.arms, step)
+    def select(self, ledger, plays, row, now, rng):
+        return choose(self.arms, plays.number[row])
 
 choose = helper.choose
 
@@ -98,7 +99,7 @@ def test_cache_is_found_again_and_never_stale(sandbox: Sandbox) -> None:
 
     The helper stands two modules away from the loop. The first compilation is announced.
     """
-    first = sandbox.play(before="import tarry.simulation.machine as m; m.PATIENCE = 0.01")
+    first = sandbox.play(before="import tarry.compiled.announce as a; a.PATIENCE = 0.01")
     second = sandbox.play()
     assert (first["hits"], first["misses"]) == (0, 1)
     assert first["said"] == "tarry: compiling SERule (once for this version) ...\n"
@@ -145,9 +146,9 @@ def test_cache_goes_where_it_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def directory(chosen: str, own: str) -> Path | None:
         monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / chosen))
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / own))
-        return bridge.cache_directory.__wrapped__()
+        return cache.cache_directory.__wrapped__()
 
-    name = f"compiled-{source_fingerprint()}-{bridge._toolchain()}"
+    name = f"compiled-{source_fingerprint()}-{cache._toolchain()}"
     assert directory("chosen", "own") == tmp_path / "chosen" / name
     assert directory("file", "own") == tmp_path / "own" / "tarry" / name
     assert directory("file", "file") is None
@@ -159,6 +160,6 @@ def test_caches_of_old_sources_are_dropped(tmp_path: Path) -> None:
         directory = tmp_path / f"compiled-{age}"
         directory.mkdir()
         os.utime(directory, (1000 - age, 1000 - age))
-    bridge._drop_older(tmp_path, keep="compiled-4")
+    cache._drop_older(tmp_path, keep="compiled-4")
     left = sorted(directory.name for directory in tmp_path.iterdir())
     assert left == ["compiled-0", "compiled-1", "compiled-4"]

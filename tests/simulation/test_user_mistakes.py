@@ -1,0 +1,134 @@
+"""Rules of a user's own that go outside their arrays: an error with the line, in every mode."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import tarry
+from tarry.arrays import FloatArray
+from tarry.compiled import machine
+from tarry.errors import PolicyError
+from tarry.ledger import Ledger
+from tarry.policies import Setting
+
+PROBLEM = tarry.problems.bernoulli(arms=4, max_delay=12, seed=6)
+T = 3000
+LATE = 1777  # a step in the middle of a piece of the run
+MISTAKES = ["no mistake", "read", "negative", "write", "ledger", "helper"]
+
+
+def value_at(values: FloatArray, place: int) -> float:
+    """A helper that reads where it is told to."""
+    return values[place]  # helper
+
+
+class Wild(NamedTuple):
+    """Goes outside an array at a late step, in one of several ways."""
+
+    kind: int
+    values: FloatArray
+
+    def select(self, ledger: Ledger, step: int, now: int, rng: Any) -> int:
+        """Any arm, and the mistake."""
+        arm = int(rng.random() * 4)
+        size = len(self.values)
+        if step < LATE:
+            return arm
+        if self.kind == 1:
+            return arm + int(self.values[size])  # read
+        if self.kind == 2:
+            return arm + int(self.values[-size - 1])  # negative
+        if self.kind == 3:
+            self.values[size + 5] = 1.0  # write
+        if self.kind == 4:
+            return arm + 0 * ledger.missing(-5)  # ledger
+        if self.kind == 5:
+            return arm + int(value_at(self.values, 10**6))
+        return arm
+
+
+class WildPolicy:
+    """Starts the rule with one of its mistakes."""
+
+    def __init__(self, mistake: str) -> None:
+        self.kind = MISTAKES.index(mistake)
+
+    def start(self, setting: Setting) -> Wild:
+        """The rule."""
+        return Wild(self.kind, np.zeros(setting.arms))
+
+
+def play(policy: Any, mode: Any) -> tarry.Run:
+    """A run."""
+    return tarry.play(policy, PROBLEM, payoff="cost", horizon=T, mode=mode, record=10)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES[1:])
+def test_going_outside_an_array_is_an_error_with_its_line(mistake: str) -> None:
+    """Reads, writes, negative indices, by way of the ledger or a helper: always the same error."""
+    with open(__file__) as source:  # noqa: PTH123  # one line
+        lines = source.read().splitlines()
+    line = next(n for n, text in enumerate(lines, 1) if text.endswith(f"  # {mistake}"))
+    for mode in ("compiled", "interpreted"):
+        with pytest.raises(PolicyError, match=r"WildPolicy goes outside an array: ") as caught:
+            play(WildPolicy(mistake), mode)
+        assert f"{__file__}, line {line}: {lines[line - 1].strip()}" in str(caught.value)
+        assert "out of bounds" in str(caught.value)
+
+
+def test_checks_change_no_run() -> None:
+    """A rule that stays within its arrays plays the same arms with and without a compiler."""
+    runs = [play(WildPolicy("no mistake"), mode) for mode in ("compiled", "interpreted")]
+    assert np.array_equal(runs[0].arms, runs[1].arms)
+
+
+class Flat(NamedTuple):
+    """Uses what Numba never checks."""
+
+    values: FloatArray
+
+    def select(self, ledger: Ledger, step: int, now: int, rng: Any) -> int:
+        """Within the array."""
+        return int(self.values.flat[0])
+
+
+class Cleared:
+    """Starts any rule."""
+
+    def __init__(self, rule: Any) -> None:
+        self.rule = rule
+
+    def start(self, setting: Setting) -> Any:
+        """The rule."""
+        return self.rule
+
+
+def test_what_cannot_be_checked_is_interpreted() -> None:
+    """Compiled code does not check the indices of `.flat`, so a rule with it is interpreted."""
+    with pytest.warns(tarry.InterpretedWarning, match=r"Flat.select uses \.flat"):
+        run = play(Cleared(Flat(np.zeros(3))), "auto")
+    assert run.mode == "interpreted"
+
+
+@pytest.mark.parametrize("error", [TypeError, AssertionError, KeyError])
+def test_whatever_the_compiler_raises_is_a_reason(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An exception from inside Numba leaves a user's rule interpreted, with the exception told."""
+
+    class Fresh(NamedTuple):
+        arms: int
+
+        def select(self, ledger: Ledger, step: int, now: int, rng: Any) -> int:
+            return step % self.arms
+
+    def broken(rule: Any) -> None:
+        raise error("deep inside")
+
+    monkeypatch.setattr(machine, "admit_value", broken)
+    with pytest.warns(tarry.InterpretedWarning, match=f"{error.__name__}.*deep inside"):
+        run = play(Cleared(Fresh(4)), "auto")
+    assert run.mode == "interpreted"
+    with pytest.raises(error, match="deep inside"):
+        play(tarry.SE(), "auto")
