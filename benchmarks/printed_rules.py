@@ -9,6 +9,7 @@ import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
 from tarry.ledger import Ledger
+from tarry.policies.elimination.sweep import Sweep, full_sweep
 from tarry.policies.elimination.widths import (
     mean_complete,
     mean_minus,
@@ -17,7 +18,6 @@ from tarry.policies.elimination.widths import (
     width,
 )
 from tarry.policies.protocol import STOP, Setting
-from tarry.policies.elimination.sweep import Sweep, full_sweep
 
 
 class PrintedRSERule(NamedTuple):

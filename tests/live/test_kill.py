@@ -14,11 +14,11 @@ from tests.live import killed
 
 import tarry
 from tarry.live import state
-from tarry.live.store import sqlite as journal
 from tarry.live.core import Core
-from tarry.live.store.sqlite import read_events
-from tarry.live.plays import Status
 from tarry.live.events import replay
+from tarry.live.plays import Status
+from tarry.live.store import sqlite as journal
+from tarry.live.store.sqlite import read_events
 from tarry.policies.protocol import Setting
 
 LIVES = 100  # per test, and there are two

@@ -264,16 +264,20 @@ class Core:
         before = [] if self.maker.ours else _copies(desk.rule)
         try:
             choice = decide(desk.rule, desk.ledger, desk.plays, number, now, self.rng)
-            arm = as_whole(choice)
-            if arm is None or not (arm == STOP or 0 <= arm < len(desk.arms)):
-                raise PolicyError(
-                    f"{policy_label(self.policy)} chose {choice!r} among {len(desk.arms)} arms; "
-                    f"`select` returns the number of an arm, or -1 to stop."
-                )
+            return self._arm_meant(choice, len(desk.arms))
         except BaseException:
             for array, old in before:
                 array[:] = old
             raise
+
+    def _arm_meant(self, choice: object, arms: int) -> int:
+        """The choice as a number, if it is one of an arm or a stop."""
+        arm = as_whole(choice)
+        if arm is None or not (arm == STOP or 0 <= arm < arms):
+            raise PolicyError(
+                f"{policy_label(self.policy)} chose {choice!r} among {arms} arms; "
+                f"`select` returns the number of an arm, or -1 to stop."
+            )
         return arm
 
     def _follow_phase(self) -> None:

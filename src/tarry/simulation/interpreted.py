@@ -29,8 +29,8 @@ class Watched:
         arm = as_whole(choice)
         if arm is None:
             raise PolicyError(
-                f"{type(self.rule).__name__}.select returned {choice!r} at step {plays.number[row]}; it must "
-                f"return the number of an arm, or {STOP} to stop."
+                f"{type(self.rule).__name__}.select returned {choice!r} at step "
+                f"{plays.number[row]}; it must return the number of an arm, or {STOP} to stop."
             )
         return arm
 
