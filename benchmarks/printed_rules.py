@@ -9,7 +9,8 @@ import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
 from tarry.ledger import Ledger
-from tarry.policies.elimination.sweep import Sweep, full_sweep
+from tarry.plays import Plays
+from tarry.policies.elimination.sweep import Sweep, first_of_phases, full_sweep
 from tarry.policies.elimination.widths import (
     mean_complete,
     mean_minus,
@@ -18,6 +19,7 @@ from tarry.policies.elimination.widths import (
     width,
 )
 from tarry.policies.protocol import STOP, Setting
+from tarry.randomness import Random
 
 
 class PrintedRSERule(NamedTuple):
@@ -26,11 +28,12 @@ class PrintedRSERule(NamedTuple):
     max_delay: int
     horizon: int
     halve: bool  # BHSE, else RSE
+    phase: IntArray  # first play of this phase, failed phases so far
     threshold: FloatArray
     log_term: FloatArray
     sweep: Sweep
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; a failed phase stops RSE and restarts BHSE."""
         if self.sweep.finished():
             log_term = self.log_term[0]
@@ -45,9 +48,11 @@ class PrintedRSERule(NamedTuple):
                 if not self.halve:
                     return STOP
                 self.threshold[0] /= 2.0
-                self.log_term[0] = math.log(max(self.horizon - step + 1, 2))
-                self.sweep.reopen()
-                ledger.restart(step)
+                number = plays.number[row]
+                self.log_term[0] = math.log(max(self.horizon - number + 1, 2))
+                self.sweep.forget()
+                self.phase[0] = number
+                self.phase[1] += 1
         return self.sweep.next_arm()
 
 
@@ -63,6 +68,7 @@ class PrintedRSE:
             setting.max_delay,
             setting.horizon,
             self.threshold == 0,
+            first_of_phases(),
             np.array([self.threshold or 1.0]),
             np.array([math.log(setting.horizon)]),
             full_sweep(setting.arms),
@@ -77,7 +83,7 @@ class PrintedSEPKRule(NamedTuple):
     log_term: float
     sweep: Sweep
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; after a full sweep, first the elimination."""
         if self.sweep.finished():
             size = self.sweep.position[0]
@@ -118,7 +124,7 @@ class CommonFRule(NamedTuple):
     log_term: float
     sweep: Sweep
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; after a full sweep, first the elimination."""
         if self.sweep.finished():
             size = self.sweep.position[0]
@@ -163,6 +169,7 @@ class KeptRule(NamedTuple):
     """BDSE with kept history that counts how often L3 with |S| and with R exceeds the mean."""
 
     max_delay: int
+    phase: IntArray
     threshold: FloatArray
     log_term: float
     means: FloatArray
@@ -182,12 +189,11 @@ class KeptRule(NamedTuple):
             self.sweep.lower[arm] = max(first, mean - radius, third)
             self.sweep.upper[arm] = mean + radius
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; after a full sweep, the test with as many B as it takes."""
         if self.sweep.finished():
             size = self.sweep.position[0]
-            ledger.close_sweep(size, now - 1)
-            smallest = max(ledger.smallest_sweep(now - self.max_delay), 1)
+            smallest = self.sweep.round_robin(now, self.max_delay)
             for k in range(size):
                 arm = self.sweep.active[k]
                 missing = ledger.missing(arm)
@@ -197,17 +203,10 @@ class KeptRule(NamedTuple):
                 self.wrong[1] += 1 if naive > self.means[arm] else 0
                 self.wrong[2] += 1 if valid > self.means[arm] else 0
             self.kept_bounds(ledger, now, smallest)
-            left = self.sweep.eliminate(False, self.threshold[0])
-            if left == 0:
+            if self.sweep.eliminate(False, self.threshold[0]) == 0:
                 self.sweep.reopen()
                 self.kept_bounds(ledger, now, smallest)
-            while left == 0 and self.threshold[0] < 1.0:
-                self.threshold[0] = min(2.0 * self.threshold[0], 1.0)
-                ledger.note_failure()
-                self.sweep.reopen()
-                left = self.sweep.eliminate(False, self.threshold[0])
-            if left == 0:
-                self.sweep.reopen()
+                self.sweep.relax(self.phase, False, self.threshold, 1.0)
         return self.sweep.next_arm()
 
 
@@ -225,6 +224,7 @@ class CountingBDSE:
         """B = 1 / D."""
         return KeptRule(
             setting.max_delay,
+            first_of_phases(),
             np.array([1.0 / setting.max_delay]),
             math.log(setting.horizon),
             self.means,

@@ -7,10 +7,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tarry.arrays import Floats
+from tarry.arrays import ArmEvidence, Floats
 from tarry.errors import InputError
 from tarry.ledger import Ledger
+from tarry.plays import Plays
 from tarry.policies import Setting
+from tarry.randomness import Random
 
 
 class EpsilonGreedyRule(NamedTuple):
@@ -19,13 +21,13 @@ class EpsilonGreedyRule(NamedTuple):
     max_delay: int
     reward: bool
     epsilon: float
-    total: Floats  # per arm: payoffs seen; what changes lives in arrays, made in `start`
+    total: ArmEvidence[Floats]  # payoffs seen, by arm; what changes lives in arrays
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
-        """The arm of play number `step`: plain loops over arms, no arrays made here."""
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
+        """Decide on the play in `row`: plain loops over arms, no arrays made, nothing learnt."""
         arms = len(ledger.plays)
         if rng.random() < self.epsilon:
-            return min(int(rng.random() * arms), arms - 1)
+            return rng.integers(arms)
         best = 0
         best_value = -math.inf
         sign = 1.0 if self.reward else -1.0
@@ -40,9 +42,9 @@ class EpsilonGreedyRule(NamedTuple):
                 best = arm
         return best
 
-    def returned(self, arm: int, delay: int, rng: np.random.Generator) -> None:
-        """Optional: an answer is seen."""
-        self.total[arm] += delay / self.max_delay
+    def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
+        """Optional: the answer of the play in `row` is seen; this is where a rule learns."""
+        self.total[plays.arm[row]] += plays.delay[row] / self.max_delay
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class EpsilonGreedy:
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")  # those that it serves
     origin: ClassVar[str] = "baseline"  # "paper", "baseline", or "ours"
     needs_horizon: ClassVar[bool] = False  # True if `start` uses setting.horizon
+    shareable: ClassVar[bool] = True  # True if decisions need only evidence, no state of their own
 
     def __post_init__(self) -> None:
         """Refuse bad settings here, in one sentence: what was wrong, the value, what is allowed."""

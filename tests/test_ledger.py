@@ -1,4 +1,4 @@
-"""The ledger and the calendar against a naive list of plays that is searched anew at every step."""
+"""What is known at a time, against a naive list of plays that is searched anew at every step."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -9,8 +9,12 @@ from hypothesis import strategies as st
 
 from tarry.arrays import Ints
 from tarry.ledger import Ledger, empty_ledger
-from tarry.simulation.calendar import Calendar, empty_calendar
-from tarry.simulation.loop import settle
+from tarry.plays import Plays, empty_plays, steady_ages
+from tarry.policies.driver import book_answer, book_start, settle
+from tarry.policies.elimination.sweep import full_sweep
+from tarry.policies.protocol import follow_phase
+from tarry.randomness import Random, new_random
+from tarry.simulation.calendar import empty_calendar
 
 
 class Move(NamedTuple):
@@ -37,14 +41,19 @@ class Listener:
 
     answers: list[tuple[int, int]] = field(default_factory=list)
     crossings: list[tuple[int, int]] = field(default_factory=list)
+    ages: list[tuple[int, int]] = field(default_factory=list)
 
-    def returned(self, arm: int, delay: int, rng: np.random.Generator) -> None:
+    def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
         """An answer."""
-        self.answers.append((arm, delay))
+        self.answers.append((int(plays.arm[row]), int(plays.delay[row])))
 
-    def outlived(self, arm: int, edge: int) -> None:
-        """A play reached an edge."""
-        self.crossings.append((arm, edge))
+    def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
+        """A play still out reached an edge."""
+        self.crossings.append((int(plays.arm[row]), edge))
+
+    def aged(self, plays: Plays, row: int, edge: int, now: int) -> None:
+        """A play, back or not, reached an edge."""
+        self.ages.append((int(plays.arm[row]), edge))
 
 
 class Play(NamedTuple):
@@ -83,25 +92,35 @@ class Story:
     def __init__(self, world: World) -> None:
         self.world = world
         self.ledger: Ledger = empty_ledger(world.arms)
-        self.calendar: Calendar = empty_calendar(world.max_delay, np.array(world.edges, np.int64))
+        self.table = empty_plays(world.max_delay, regular=True)
+        self.calendar = empty_calendar(len(self.table.number))
+        self.ages = steady_ages(world.max_delay, np.array(world.edges, np.int64))
+        self.sweep = full_sweep(world.arms)
         self.plays: list[Play] = []
         self.sweeps: list[tuple[int, int]] = []
-        self.restarts = 0
 
     def advance(self, step: int, move: Move) -> Listener:
         """Make the play of `step` and let time reach step + 1."""
         if move.restart:
             self.ledger.restart(step)
+            self.sweep.forget()
             self.plays, self.sweeps = [], []
-            self.restarts += 1
-        self.ledger.book_play(move.arm, step)
-        self.calendar.add(step, move.arm, move.delay)
+        listener = Listener()
+        row = self.table.row_of(step)
+        self.table.number[row] = step
+        self.table.delay[row] = -1
+        book_start(listener, self.ledger, self.table, row, move.arm, step)
+        self.calendar.add(row, step + move.delay)
         self.plays.append(Play(step, move.arm, move.delay))
         if move.sweep:
-            self.ledger.close_sweep(move.sweep, step)
+            self.sweep.close(move.sweep, step)
             self.sweeps.append((step, move.sweep))
-        listener = Listener()
-        settle(listener, self.ledger, self.calendar, step + 1, np.random.default_rng(0))
+        row = self.calendar.tear_off(step)
+        while row >= 0:
+            delay = step - self.table.start[row]
+            book_answer(listener, self.ledger, self.table, row, delay, step + 1, new_random(0))
+            row = self.calendar.next_of[row]
+        settle(listener, self.ledger, self.table, self.ages, step, step + 1)
         return listener
 
     def check_counts(self, now: int) -> None:
@@ -134,7 +153,7 @@ class Story:
         """The smallest sweep that ended in the last D steps, 0 if none did."""
         since = now - self.world.max_delay
         sizes = [size for last, size in self.sweeps if last > since]
-        assert self.ledger.smallest_sweep(since) == min(sizes, default=0)
+        assert self.sweep.smallest(since) == min(sizes, default=0)
 
 
 D_OLD = World(
@@ -164,7 +183,7 @@ def test_smallest_sweep_is_that_of_a_naive_list(world: World) -> None:
     for step, move in enumerate(world.moves, 1):
         story.advance(step, move)
         story.check_sweeps(step + 1)
-        assert len(story.ledger.sweeps) == 2 * (world.arms + 1)
+        assert len(story.sweep.past) == 2 * (world.arms + 1)
 
 
 @given(worlds())
@@ -184,17 +203,33 @@ def test_rule_hears_of_every_answer_and_edge_once(world: World) -> None:
             for p in story.plays
             if p.start == now - age and p.delay >= age
         ]
+        assert listener.ages == [
+            (p.arm, edge)
+            for edge, age in enumerate(world.edges)
+            for p in story.plays
+            if p.start == now - age
+        ]
+
+
+class Phase(NamedTuple):
+    """A rule that has nothing but a phase."""
+
+    phase: list[int]
 
 
 @given(worlds())
-def test_phase_counts_restarts(world: World) -> None:
-    """The ledger knows where its phase began and how many failed before it."""
-    story = Story(world)
-    begin = 0
+def test_the_ledger_follows_the_phase_of_a_rule(world: World) -> None:
+    """It begins anew where the rule has, once, and counts the failures that the rule counts."""
+    story, rule, failures = Story(world), Phase([0, 0]), 0
     for step, move in enumerate(world.moves, 1):
-        begin = step if move.restart else begin
-        story.advance(step, move)
-        assert numbers(story.ledger.phase) == (begin, story.restarts)
+        if move.restart:
+            rule.phase[:] = [step, rule.phase[1] + 1]
+        failures = follow_phase(rule, story.ledger, failures)
+        assert failures == rule.phase[1]
+        assert story.ledger.phase[0] == rule.phase[0]
+        if move.restart:
+            assert sum(numbers(story.ledger.plays)) == 0
+        story.advance(step, move._replace(restart=False))
 
 
 def test_delay_of_zero_is_seen_before_the_next_step() -> None:
@@ -220,9 +255,5 @@ def test_kept_history_counts_the_failure_alone() -> None:
     story = Story(World(1, 2, [], []))
     story.advance(1, Move(0, 1))
     before = [numbers(array) for array in story.ledger]
-    story.ledger.note_failure()
-    after = [numbers(array) for array in story.ledger]
-    changed = [
-        name for name, old, new in zip(Ledger._fields, before, after, strict=True) if old != new
-    ]
-    assert (changed, numbers(story.ledger.phase)) == (["phase"], (0, 1))
+    assert follow_phase(Phase([0, 1]), story.ledger, 0) == 1
+    assert [numbers(array) for array in story.ledger] == before

@@ -74,7 +74,7 @@ class SteadyAges(NamedTuple):
 
     def end_due(self, edge: int, plays: Plays, last: int, now: int) -> int:
         """As in `Ages`."""
-        return now - self.edges[edge] + 1  # type: ignore[no-any-return]  # an array of whole numbers
+        return now - self.edges[edge] + 1
 
 
 def empty_plays(most: int, *, regular: bool = False) -> Plays:

@@ -118,7 +118,7 @@ def test_sources_edited_under_a_running_process(sandbox: Sandbox) -> None:
     """A process whose sources change before it compiles leaves nothing for others to find."""
     edit = (
         "source = Path(tarry.policies.baselines.uniform.__file__); "
-        "source.write_text(source.read_text().replace('rng.random()', '0.0'))"
+        "source.write_text(source.read_text().replace('rng.integers(self.arms)', '0'))"
     )
     running = sandbox.play("tarry.Uniform()", edit)
     assert set(running["arms"]) == {0, 1, 2}

@@ -12,9 +12,11 @@ from tests.conformance.cases import CASES, CORNERS, POLICIES_VARIED, Case, Kept
 
 import tarry
 from tarry.ledger import Ledger, empty_ledger
+from tarry.plays import Ages, Plays, empty_plays, no_ages
 from tarry.policies import Setting
-from tarry.simulation.calendar import empty_calendar
-from tarry.simulation.loop import settle
+from tarry.policies.driver import book_answer, book_start, decide, settle
+from tarry.policies.protocol import follow_phase
+from tarry.randomness import new_random
 from tarry.simulation.machine import LOOP
 from tarry.simulation.play import Run
 
@@ -104,16 +106,22 @@ def test_lists_serve_as_well_as_arrays(case: Case) -> None:
     setting = Setting(problem.arms, problem.max_delay, horizon, case.payoff == "reward")
     rule = listed(case.policy.start(setting))
     ledger: Ledger = listed(empty_ledger(problem.arms))
-    calendar = empty_calendar(problem.max_delay, np.array(getattr(rule, "edges", []), np.int64))
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(4, spawn_key=(1,))))
-    arms = []
-    for step in range(1, len(run.arms) + 1):
-        arm = rule.select(ledger, step, step, rng)
-        ledger.book_play(arm, step)
-        calendar.add(step, arm, int(run.delays[step - 1]))
-        settle(rule, ledger, calendar, step + 1, rng)
-        arms.append(arm)
+    plays: Plays = listed(empty_plays(problem.max_delay))
+    ages: Ages = listed(no_ages(problem.max_delay, np.array(getattr(rule, "edges", []), np.int64)))
+    rng = new_random(4)
+    arms, failures = [], 0
+    for now in range(1, len(run.arms) + 1):
+        arms.append(decide(rule, ledger, plays, now, now, rng))
+        failures = follow_phase(rule, ledger, failures)
+        row = plays.row_of(now)
+        book_start(rule, ledger, plays, row, arms[-1], now)
+        for number in range(now, max(now - problem.max_delay, 1) - 1, -1):
+            if number + int(run.delays[number - 1]) == now:
+                due = int(run.delays[number - 1])
+                book_answer(rule, ledger, plays, plays.row_of(number), due, now + 1, rng)
+        settle(rule, ledger, plays, ages, now, now + 1)
     assert arms == run.arms.tolist()
+    assert failures == len(run.restarts)
 
 
 @pytest.mark.parametrize("policy", POLICIES_VARIED, ids=str)

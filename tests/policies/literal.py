@@ -1,8 +1,9 @@
 """The policies written down a second time, slowly and literally.
 
 Every set of the paper (M, O, F) is rebuilt from the list of plays whenever a bound is asked for,
-nothing is kept between two sweeps but the list of plays, and no code of the package is used. A
-transcription is a generator of arms: `plays` grows outside, one (step, arm, delay) at a time.
+nothing is kept between two sweeps but the list of plays, and no code of the package is used but
+its random numbers. A transcription is a generator of arms: `plays` grows outside, one (step, arm,
+delay) at a time.
 """
 
 import functools
@@ -13,6 +14,8 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from tarry.randomness import RETURN, SELECT, Random
 
 Plays: TypeAlias = npt.NDArray[np.int64]
 
@@ -255,11 +258,12 @@ def delayed_ucb(world: World) -> Iterator[int]:
         yield best_index(world, index)
 
 
-def censored_ucb(world: World, inside: int, rng: np.random.Generator) -> Iterator[int]:
+def censored_ucb(world: World, inside: int, rng: Random) -> Iterator[int]:
     """CensoredUCB."""
     sign = 1 if world.reward else -1
     yield from range(world.arms)
     while world.t <= world.max_delay:
+        rng.begin(world.t, SELECT)
         yield min(int(rng.random() * world.arms), world.arms - 1)
 
     def index(arm: int) -> float:
@@ -274,16 +278,18 @@ def censored_ucb(world: World, inside: int, rng: np.random.Generator) -> Iterato
         yield best_index(world, index)
 
 
-def thompson(world: World, rng: np.random.Generator) -> Iterator[int]:
+def thompson(world: World, rng: Random) -> Iterator[int]:
     """DelayedThompson; an answer is turned into a coin when it is seen, the latest play first."""
     successes, failures = [0] * world.arms, [0] * world.arms
     while True:
         for s, arm, d in world.plays[::-1].tolist():
             if s + d == world.t - 1:
+                rng.begin(s, RETURN)
                 if rng.random() * world.max_delay < d:
                     successes[arm] += 1
                 else:
                     failures[arm] += 1
+        rng.begin(world.t, SELECT)
         draws = [rng.beta(1 + successes[arm], 1 + failures[arm]) for arm in range(world.arms)]
         yield draws.index(max(draws) if world.reward else min(draws))
 

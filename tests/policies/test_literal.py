@@ -14,14 +14,10 @@ from hypothesis import strategies as st
 
 import tarry
 from tarry.problems.problem import Payoff
+from tarry.randomness import new_random
 from tests.policies import literal
 
 Transcription = Callable[[literal.World], Iterator[int]]
-
-
-def policy_rng() -> np.random.Generator:
-    """The generator that `play` gives to a policy for seed 0."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(0, spawn_key=(1,))))
 
 
 def opse(factor: int) -> Transcription:
@@ -36,7 +32,7 @@ def censored(*, paper: bool) -> Transcription:
 
     def start(world: literal.World) -> Iterator[int]:
         k, t = world.arms, world.horizon
-        return literal.censored_ucb(world, 2 * k**2 * t**3 if paper else k * t, policy_rng())
+        return literal.censored_ucb(world, 2 * k**2 * t**3 if paper else k * t, new_random(0))
 
     return start
 
@@ -65,8 +61,8 @@ CASES: list[tuple[Any, Payoff, Transcription]] = [
     (tarry.CensoredUCB(radius="experiments"), "cost", censored(paper=False)),
     (tarry.DelayedUCB(), "cost", literal.delayed_ucb),
     (tarry.DelayedUCB(), "reward", literal.delayed_ucb),
-    (tarry.DelayedThompson(), "cost", lambda world: literal.thompson(world, policy_rng())),
-    (tarry.DelayedThompson(), "reward", lambda world: literal.thompson(world, policy_rng())),
+    (tarry.DelayedThompson(), "cost", lambda world: literal.thompson(world, new_random(0))),
+    (tarry.DelayedThompson(), "reward", lambda world: literal.thompson(world, new_random(0))),
 ]
 NAMES = [f"{policy}-{payoff}" for policy, payoff, _ in CASES]
 

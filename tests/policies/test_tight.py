@@ -100,7 +100,7 @@ def adaptive_plays(
     Arm 0 is played again while its answers are short, and nobody is played for a while after a
     long one: just the kind of choice that makes an average over the answers biased.
     """
-    evidence = empty_tight_evidence(2, most, horizon, grid)
+    evidence = empty_tight_evidence(2, most, grid)
     ledger = empty_ledger(2)
     starts, arms, delays = [], [], []
     arm, pause = 0, 0
@@ -110,7 +110,6 @@ def adaptive_plays(
             starts.append(now)
             arms.append(arm)
             delays.append(d)
-            evidence.note_start(arm, now)
             ledger.book_play(arm, now)
         pause = max(pause - 1, 0)
         for start, who, d in zip(starts, arms, delays, strict=True):
@@ -123,9 +122,10 @@ def adaptive_plays(
             if age == most:
                 ledger.book_complete(start, who, start, d)
             for b in range(len(evidence.edges)):
-                if age == evidence.edges[b] and d >= age:
-                    evidence.add_full(who, b)
-    evidence.grow_older(horizon + 1)
+                if age == evidence.edges[b]:
+                    evidence.add_old(who, b)
+                    if d >= age:
+                        evidence.add_full(who, b)
     plays = (np.array(starts), np.array(arms), np.array(delays), horizon + 1)
     return evidence, ledger, plays
 

@@ -26,7 +26,7 @@ def decide(rule: Any, ledger: Ledger, plays: Plays, number: int, now: int, rng: 
     plays.start[row] = now
     plays.delay[row] = OUT
     rng.begin(number, SELECT)
-    return rule.select(ledger, plays, row, now, rng)  # type: ignore[no-any-return]  # checked later
+    return rule.select(ledger, plays, row, now, rng)
 
 
 def book_start(rule: Any, ledger: Ledger, plays: Plays, row: int, arm: int, now: int) -> None:

@@ -132,5 +132,5 @@ def follow_phase(rule: Any, ledger: Ledger, failures: int) -> int:
     if hasattr(rule, "phase"):
         if rule.phase[1] != failures and rule.phase[0] != ledger.phase[0]:
             ledger.restart(rule.phase[0])
-        return rule.phase[1]  # type: ignore[no-any-return]  # an array of whole numbers
+        return rule.phase[1]
     return failures

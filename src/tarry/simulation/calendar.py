@@ -29,7 +29,7 @@ class Calendar(NamedTuple):
         place = day & (len(self.due) - 1)
         row = self.due[place]
         self.due[place] = -1
-        return row  # type: ignore[no-any-return]  # an array of whole numbers
+        return row
 
 
 def empty_calendar(rows: int) -> Calendar:

@@ -27,9 +27,9 @@ class OPSERule(NamedTuple):
         if self.sweep.finished():
             for k in range(self.sweep.position[0]):
                 arm = self.sweep.active[k]
-                plays = ledger.plays[arm]
-                radius = width(self.log_term, plays)
-                mean_zero = ledger.seen_sum[arm] / (self.max_delay * max(plays, 1))
+                count = ledger.plays[arm]
+                radius = width(self.log_term, count)
+                mean_zero = ledger.seen_sum[arm] / (self.max_delay * max(count, 1))
                 self.sweep.upper[arm] = mean_plus(ledger, arm, self.max_delay) + radius
                 self.sweep.lower[arm] = mean_zero - radius
             self.sweep.eliminate(self.reward, -math.inf if self.reward else math.inf)
