@@ -69,6 +69,11 @@ class Role:
     by_arm: bool = False  # arm-major; an arm takes its part along
     kept: bool = False  # stays when arms change, though it is not by arm
 
+    @property
+    def only_read(self) -> bool:
+        """Whether decisions only read it."""
+        return self.evidence or self.name == "Constant"
+
 
 T = TypeVar("T")
 ArmEvidence = Annotated[T, Role("ArmEvidence", evidence=True, by_arm=True)]

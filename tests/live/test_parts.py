@@ -9,7 +9,7 @@ from tarry.live import ManualClock
 from tarry.live.clock import Clock, SystemClock, Ticker, as_clock
 from tarry.live.core import Core
 from tarry.live.curve import DelayCurve
-from tarry.live.desk import listed
+from tarry.live.maker import listed
 from tarry.live.pace import Pace
 from tarry.policies.protocol import Setting
 

@@ -12,23 +12,13 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from tarry.arrays import arrays_of, is_tuple
-from tarry.checks import as_whole
-from tarry.errors import ConflictError, InputError, LiveError, PolicyError, UnknownPlayError
-from tarry.live.desk import Desk, Maker, claim, larger_table
+from tarry.arrays import is_tuple
+from tarry.errors import ConflictError, InputError, LiveError, UnknownPlayError
+from tarry.live.desk import Desk, grow
+from tarry.live.maker import Maker
 from tarry.live.plays import Arm, Counts, Entry, Status, Told
-from tarry.plays import CANCELLED, NOBODY
-from tarry.policies.driver import (
-    age_for_the_last_time,
-    book_answer,
-    book_start,
-    correct_ages,
-    decide,
-    settle,
-)
 from tarry.policies.elimination.sweep import Sweep
-from tarry.policies.label import policy_label
-from tarry.policies.protocol import STOP, Policy, Setting, follow_phase, returned
+from tarry.policies.protocol import STOP, Policy, Setting
 from tarry.randomness import new_random
 
 REMEMBERED = 10_000  # ended plays whose answers are kept, beyond those younger than D
@@ -54,15 +44,17 @@ class Core:
         self.setting = setting
         self.max_delay = setting.max_delay
         self.remembered = remembered
-        self.rng = new_random(seed)
         self.maker = Maker(
-            policy, setting.max_delay, lambda arms: policy.start(setting._replace(arms=arms))
+            policy,
+            setting.max_delay,
+            lambda arms: policy.start(setting._replace(arms=arms)),
+            new_random(seed),
         )
         self.slots = 0
         self.arms: dict[str, Arm] = {}
         for name in names:
             self._new_arm(name)
-        self.open = self.maker.fresh(list(self.arms.values())).seat()
+        self.open = self.maker.desk(list(self.arms.values())).seat()
         self.paused: Desk | None = None
         self.paced = peak and (not self.maker.ours or _has_sweep(self.open.rule))
         self.entries: dict[int, Entry] = {}  # by id: ended ones remembered, then those in time
@@ -102,7 +94,7 @@ class Core:
         self._settle(now)
         self._make_room()
         number = self.asked + 1
-        chosen = self._decide(desk, number, now)
+        chosen = desk.choose(number, now)
         self._follow_phase()
         if chosen == STOP:
             return None
@@ -112,10 +104,9 @@ class Core:
         self.entries[number] = self.out[number] = entry
         arm.plays += 1
         self.recent.append(arm.slot)
-        row = desk.plays.row_of(number)
-        book_start(desk.rule, desk.ledger, desk.plays, row, chosen, now)
+        desk.start(number, chosen, now)
         if self.paused is not None:
-            self.paused.plays.arm[row] = NOBODY
+            self.paused.disown(number)
         if self.paced:
             desk.ledger.spacing[chosen] = arm.pace.add(now)
         return entry
@@ -177,14 +168,7 @@ class Core:
             return True
         entry.delay = arm.curve.expected_beyond(age, self.ages(arm, now))
         arm.curve.cancelled(age)
-        plays, row = desk.plays, desk.plays.row_of(number)
-        correct_ages(desk.rule, desk.ledger, plays, desk.ages, row, age, now)
-        age_for_the_last_time(desk.rule, desk.ledger, plays, desk.ages, row, now)
-        plays.delay[row] = entry.delay
-        booked = desk.ledger.book_return(number, arm.index, entry.start, entry.delay)
-        if booked and not len(self.maker.edges):
-            returned(desk.rule, plays, row, now, self.rng)
-        plays.delay[row] = CANCELLED - entry.delay
+        desk.cancel(number, age, entry.delay, now)
         return True
 
     def find(self, number: int) -> Entry | None:
@@ -234,12 +218,6 @@ class Core:
         """The desk of the open arms, and that of the paused ones if there are any."""
         return [self.open] if self.paused is None else [self.open, self.paused]
 
-    def claim_all(self) -> None:
-        """Write into the tables of all desks whose the plays are that may still bring something."""
-        for desk in self.desks():
-            for number in range(self.ended, self.asked + 1):
-                claim(desk, number, self.entries[number].arm)
-
     def _new_arm(self, name: str) -> None:
         self.arms[name] = Arm(self.slots, name, self.max_delay)
         self.slots += 1
@@ -247,42 +225,14 @@ class Core:
     def _regroup(self) -> None:
         """Give both desks the arms that belong there now."""
         arms = self.arms.values()
-        donor = self.open
-        opened = [a for a in arms if not a.paused]
         resting = [a for a in arms if a.paused]
-        desk = donor
-        if opened:
-            desk = self.maker.moved(opened, donor)
-        else:
-            desk = Desk((), donor.rule, donor.ledger, donor.plays, donor.ages)
-        self.paused = self.maker.moved(resting, donor).seat() if resting else None
-        self.open = desk.seat()
-        self.claim_all()
-
-    def _decide(self, desk: Desk, number: int, now: int) -> int:
-        """The rule's choice; one that is no choice, or fails, is an error and leaves no trace."""
-        before = [] if self.maker.ours else _copies(desk.rule)
-        try:
-            choice = decide(desk.rule, desk.ledger, desk.plays, number, now, self.rng)
-            return self._arm_meant(choice, len(desk.arms))
-        except BaseException:
-            for array, old in before:
-                array[:] = old
-            raise
-
-    def _arm_meant(self, choice: object, arms: int) -> int:
-        """The choice as a number, if it is one of an arm or a stop."""
-        arm = as_whole(choice)
-        if arm is None or not (arm == STOP or 0 <= arm < arms):
-            raise PolicyError(
-                f"{policy_label(self.policy)} chose {choice!r} among {arms} arms; "
-                f"`select` returns the number of an arm, or -1 to stop."
-            )
-        return arm
+        opened = self.maker.moved([a for a in arms if not a.paused], self.open)
+        self.paused = self.maker.moved(resting, self.open).seat() if resting else None
+        self.open = opened.seat()
 
     def _follow_phase(self) -> None:
         """Begin the ledger anew if the rule has; paused arms forget a failed phase as well."""
-        self.failures = follow_phase(self.open.rule, self.open.ledger, self.failures)
+        self.failures = self.open.follow_phase(self.failures)
         if self.paused is not None:
             phase = self.open.ledger.phase[0]
             if self.paused.ledger.phase[0] != phase:
@@ -290,13 +240,8 @@ class Core:
 
     def _make_room(self) -> None:
         """See to it that the next play has a row that no play needs which may bring something."""
-        old = self.open.plays
-        if self.asked + 1 - self.ended < len(old.number):
-            return
-        table = larger_table(self.maker, old, self.ended, self.asked)
-        for desk in self.desks():
-            desk.plays = table._replace(arm=self.maker.plays(len(table.number)).arm)
-        self.claim_all()
+        if self.asked + 1 - self.ended >= len(self.open.plays.number):
+            grow(self.desks())
 
     def _settle(self, now: int) -> None:
         """Book what became known since the last ask."""
@@ -308,7 +253,7 @@ class Core:
                 self._close(entries[self.ended])
             self.ended += 1
         for desk in self.desks():
-            settle(desk.rule, desk.ledger, desk.plays, desk.ages, end, now)
+            desk.settle(end, now)
         while self.oldest < self.ended - self.remembered:
             del entries[self.oldest]
             self.oldest += 1
@@ -332,9 +277,7 @@ class Core:
         if desk is None:
             return
         arm.curve.came_back(delay)
-        plays, row = desk.plays, desk.plays.row_of(entry.id)
-        correct_ages(desk.rule, desk.ledger, plays, desk.ages, row, delay, self.now)
-        book_answer(desk.rule, desk.ledger, plays, row, delay, self.now, self.rng)
+        desk.answer(entry.id, delay, self.now)
 
 
 def unknown_play(number: object, asked: int) -> UnknownPlayError:
@@ -350,11 +293,6 @@ def _same(entry: Entry, known: int, delay: int | None, max_delay: int) -> None:
             f"Play {entry.id} was told with delay {known / 1e6:g} s before and now with "
             f"{delay / 1e6:g} s; a play has one answer."
         )
-
-
-def _copies(rule: Any) -> list[tuple[Any, Any]]:
-    """The arrays of a user's rule with copies of them; of a rule that is no NamedTuple, none."""
-    return [(array, array[:].copy()) for _, array, _ in arrays_of(rule)] if is_tuple(rule) else []
 
 
 def _has_sweep(rule: Any) -> bool:

@@ -57,8 +57,7 @@ def load(core: Core, body: bytes) -> None:
     for desk in core.desks():
         desk.ages.reached[:] = state["reached"]  # type: ignore[index]  # a list or an array
     _load_entries(core, state["entries"])
-    _fill_table(core, plays)
-    core.claim_all()
+    _fill_tables(core)
 
 
 def _dump_arm(arm: Arm) -> dict[str, Any]:
@@ -111,14 +110,17 @@ def _dump_desk(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _fill_table(core: Core, plays: Plays) -> None:
+def _fill_tables(core: Core) -> None:
     """The rows of the plays that may still bring something."""
+    plays = core.open.plays
     for number in range(core.ended, core.asked + 1):
         entry, row = core.entries[number], plays.row_of(number)
         plays.number[row] = number
         plays.start[row] = entry.start
         gone = entry.status is Status.CANCELLED
         plays.delay[row] = CANCELLED - entry.delay if gone else entry.delay
+        if entry.arm.desk is not None:
+            entry.arm.desk.plays.arm[row] = entry.arm.index
 
 
 def _load_desk(core: Core, arms: list[Arm], plays: Plays, saved: dict[str, Any]) -> Desk:
@@ -127,7 +129,7 @@ def _load_desk(core: Core, arms: list[Arm], plays: Plays, saved: dict[str, Any])
     _fill(rule, saved["rule"])
     _fill(ledger, saved["ledger"])
     table = plays._replace(arm=core.maker.plays(len(plays.number)).arm)
-    return Desk(arms, rule, ledger, table, core.maker.ages()).seat()
+    return core.maker.desk(arms, rule=rule, ledger=ledger, plays=table).seat()
 
 
 def plain(value: Any) -> Any:

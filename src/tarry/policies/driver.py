@@ -105,3 +105,43 @@ def age_for_the_last_time(
         old = plays.start[row] <= now - ages.edges[edge]
         if old and ages.reached[edge] <= number:
             aged(rule, plays, row, edge - FIRST_EDGE, now)
+
+
+def book_told(
+    rule: Any,
+    ledger: Ledger,
+    plays: Plays,
+    ages: Ages,
+    row: int,
+    delay: int,
+    now: int,
+    rng: Random,
+) -> None:
+    """Somebody tells that the play in `row` took `delay`; perhaps it came back a while ago."""
+    correct_ages(rule, ledger, plays, ages, row, delay, now)
+    book_answer(rule, ledger, plays, row, delay, now, rng)
+
+
+def book_cancelled(
+    rule: Any,
+    ledger: Ledger,
+    plays: Plays,
+    ages: Ages,
+    row: int,
+    lasted: int,
+    booked: int,
+    now: int,
+    rng: Random,
+) -> None:
+    """The play in `row`, out when it was `lasted` old, is not watched any longer.
+
+    A rule that follows ages is told which it has reached, and nothing more. One that lives on sums
+    cannot hold "at least so long": it is told of an answer with the delay `booked`, as its ledger.
+    """
+    correct_ages(rule, ledger, plays, ages, row, lasted, now)
+    age_for_the_last_time(rule, ledger, plays, ages, row, now)
+    plays.delay[row] = booked
+    seen = ledger.book_return(plays.number[row], plays.arm[row], plays.start[row], booked)
+    if seen and len(ages.edges) == FIRST_EDGE:
+        returned(rule, plays, row, now, rng)
+    plays.delay[row] = CANCELLED - booked
