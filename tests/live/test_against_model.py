@@ -15,6 +15,8 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
+from tests.conformance.cases import CASES, Case
+from tests.live.cases import never_stopping
 
 import tarry
 from tarry.errors import ConflictError, LiveError, UnknownPlayError
@@ -23,7 +25,6 @@ from tarry.live import Agent, ManualClock, Told, state
 D = 10_000_000  # ticks
 STEPS = st.sampled_from([0.0, 0.000_001, 0.5, 3.0, 10.0, 35.0])
 DELAYS = st.sampled_from([None, 0.0, 0.5, 3.25, 9.999_999, 10.0, 42.0])
-POLICIES = [tarry.SurvivalThompson(), tarry.DelayedThompson(), tarry.DelayedUCB()]
 
 
 @dataclass
@@ -54,10 +55,10 @@ class AgentMachine(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "agent.db"
 
-    @initialize(policy=st.sampled_from(POLICIES), payoff=st.sampled_from(["cost", "reward"]))
-    def begin(self, policy: Any, payoff: str) -> None:
+    @initialize(case=st.sampled_from(CASES))
+    def begin(self, case: Case) -> None:
         """A new agent with a journal."""
-        self.policy, self.payoff = policy, payoff
+        self.policy, self.payoff = never_stopping(case.policy), case.payoff
         self.clock = ManualClock(1000.0)
         self.now = self.last = 0
         self.plays: list[Known] = []
@@ -77,6 +78,7 @@ class AgentMachine(RuleBasedStateMachine):
             path=self.path,
             seed=5,
             clock=self.clock,
+            horizon=1000,
             durability="normal",
             in_flight=in_flight,
         )
@@ -237,7 +239,7 @@ class AgentMachine(RuleBasedStateMachine):
             arm = core.arms[name]
             assert arm.desk is not None
             ledger, i = arm.desk.ledger, arm.index
-            own = [(k, p) for k, p in enumerate(self.plays, 1) if p.arm == number]
+            own = self.of_this_phase(number, ledger.phase[0])
             seen = {}
             for k, p in own:
                 if p.delay is not None:
@@ -255,24 +257,31 @@ class AgentMachine(RuleBasedStateMachine):
             assert ledger.complete[i] == len(old)
             assert ledger.complete_sum[i] == sum(seen.get(k, D) for k, _ in old)
 
+    def of_this_phase(self, arm: int, first: int) -> list[tuple[int, Known]]:
+        """The plays of an arm that count: a policy that begins anew forgets those before."""
+        return [(k, p) for k, p in enumerate(self.plays, 1) if p.arm == arm and k >= first]
+
     def check_passes(self) -> None:
-        """Right after an ask, the survival rule has heard of exactly the edges crossed."""
+        """Right after an ask, a rule that follows ages has heard of exactly the edges reached."""
         core = self.agent._core
-        edges = core.edges
+        edges = [int(age) for age in core.maker.edges]
         for name, number in self.names.items():
             arm = core.arms[name]
             if not edges or arm.desk is None:
                 continue
-            passes = [0] * len(edges)
-            for p in self.plays:
-                if p.arm == number:
-                    reach = p.delay if p.delay is not None else p.gone
-                    if reach is None:
-                        reach = min(self.now - p.start, D)
-                    passes = [n + (age <= reach) for n, age in zip(passes, edges, strict=True)]
-            size = len(edges)
+            outlived, old = [0] * len(edges), [0] * len(edges)
+            for _, p in self.of_this_phase(number, arm.desk.ledger.phase[0]):
+                age = min(self.now - p.start, D) if p.gone is None else p.gone
+                reach = age if p.delay is None else p.delay
+                outlived = [n + (edge <= reach) for n, edge in zip(outlived, edges, strict=True)]
+                old = [n + (edge <= age) for n, edge in zip(old, edges, strict=True)]
             evidence = arm.desk.rule.evidence
-            assert evidence.passes[arm.index * size : (arm.index + 1) * size] == passes
+            own = slice(arm.index * len(edges), (arm.index + 1) * len(edges))
+            if hasattr(evidence, "passes"):
+                assert list(evidence.passes[own]) == outlived
+            else:
+                assert list(evidence.full[own]) == outlived
+                assert list(evidence.old[own]) == old
 
     def teardown(self) -> None:
         """Let go of the file."""
@@ -281,5 +290,5 @@ class AgentMachine(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-AgentMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=50)
+AgentMachine.TestCase.settings = settings(max_examples=80, stateful_step_count=50)
 TestAgent = AgentMachine.TestCase

@@ -8,11 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from tests.conformance.cases import CASES, Case
+from tests.live.cases import never_stopping
 
 import tarry
-from tarry.errors import ConflictError, InputError, LiveError, PayoffError, UnknownPlayError
-from tarry.live import Agent, ManualClock, Told
-from tarry.policies import POLICIES
+from tarry.errors import (
+    ConflictError,
+    InputError,
+    LiveError,
+    PayoffError,
+    PolicyError,
+    UnknownPlayError,
+)
+from tarry.live import Agent, ManualClock, Told, state
 from tarry.policies.protocol import Setting
 
 ARMS = ["fra", "ams", "lon"]
@@ -219,14 +227,12 @@ def test_a_burst_at_one_instant() -> None:
     assert agent.explain()[plays[-1].arm].mean == pytest.approx(0.1, rel=0.05)
 
 
-@pytest.mark.parametrize("name", sorted(POLICIES))
-def test_arms_come_go_and_pause_under_every_policy(name: str) -> None:
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_arms_come_go_and_pause_under_every_policy(case: Case) -> None:
     """Paused and removed arms are never chosen, a new arm is, and the rest is learnt throughout."""
-    cls = POLICIES[name]
-    policy = cls(threshold=0.5) if name in ("CSE", "RSE") else cls()
-    reward = "cost" not in cls.payoffs
+    reward = case.payoff == "reward"
     agent, clock = made(
-        policy=policy, horizon=3000, payoff="reward" if reward else "cost", max_delay=0.5
+        policy=never_stopping(case.policy), horizon=3000, payoff=case.payoff, max_delay=0.5
     )
     time_of = {"fra": 0.1, "ams": 0.2, "lon": 0.3, "new": 0.02}
     if reward:
@@ -345,7 +351,7 @@ def test_a_closed_agent_refuses() -> None:
 class _LastRule(NamedTuple):
     arms: int
 
-    def select(self, ledger: Any, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> int:
         return self.arms - 1 if isinstance(ledger.plays, np.ndarray) else 99
 
 
@@ -364,7 +370,7 @@ class _Odd:
     def start(self, setting: Setting) -> "_Odd":
         return self
 
-    def select(self, ledger: Any, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> int:
         return self.arm
 
 
@@ -380,8 +386,54 @@ def test_policies_from_outside_work() -> None:
     with pytest.raises(LiveError, match="not a NamedTuple"):
         agent.add_arm("new")
     odd.arm = 7
-    with pytest.raises(tarry.errors.PolicyError, match="chose arm 7 of 3"):
+    with pytest.raises(tarry.errors.PolicyError, match="chose 7 among 3 arms"):
         agent.ask()
+
+
+class _FickleRule(NamedTuple):
+    turns: Any
+
+    def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> Any:
+        self.turns[0] += 1
+        if self.turns[0] == 2:
+            return None
+        if self.turns[0] == 3:
+            raise ZeroDivisionError
+        return 0
+
+
+class _Fickle:
+    """A policy whose rule returns nothing at its second turn and fails at its third."""
+
+    turns = np.zeros(1, np.int64)
+
+    def start(self, setting: Setting) -> _FickleRule:
+        return _FickleRule(self.turns)
+
+
+def known(agent: Agent) -> Any:
+    """All that an agent decides by."""
+    desk = agent._core.open
+    return state.plain(desk.rule), state.plain(desk.ledger), agent.counts
+
+
+@pytest.mark.parametrize(("turn", "kind"), [(1, PolicyError), (2, ZeroDivisionError)])
+def test_a_decision_that_fails_changes_nothing(turn: int, kind: Any) -> None:
+    """If `select` returns None or raises, that is an error, and all is as it was before."""
+    agent, clock = made(policy=_Fickle())
+    turns = agent._core.open.rule.turns
+    play = agent.ask()
+    clock.advance(0.1)
+    turns[0] = turn
+    before = known(agent)
+    for _ in range(2):
+        with pytest.raises(kind):
+            agent.ask()
+        assert known(agent) == before
+    turns[0] = 5
+    assert agent.tell(play) is Told.RETURNED
+    assert agent.ask().arm == "fra"
+    assert agent.counts[:3] == (2, 1, 1)
 
 
 def test_clocks_may_be_functions() -> None:

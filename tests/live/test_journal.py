@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from tests.conformance.cases import CASES, Case
+from tests.live.cases import never_stopping
 
 import tarry
 from tarry.errors import InputError, JournalError
-from tarry.live import Agent, ManualClock, Told, journal, recover, state
-from tarry.policies import POLICIES
+from tarry.live import Agent, ManualClock, Told, recover, state
+from tarry.live.store import sqlite as journal
 from tarry.policies.protocol import Setting
 
 ARMS = ["fra", "ams", "lon"]
@@ -54,18 +56,16 @@ def crash(agent: Agent) -> bytes:
     return state.dump(agent._core)
 
 
-@pytest.mark.parametrize("name", sorted(POLICIES))
+@pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("every", [7, 10_000])
 def test_reopening_restores_every_policy_bit_for_bit(
-    name: str, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    case: Case, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From snapshot and events or events alone: the same state, and the same choices ever after."""
     monkeypatch.setattr(journal, "SNAPSHOT_EVERY", every)
-    cls = POLICIES[name]
-    policy = cls(threshold=0.9) if name in ("CSE", "RSE") else cls()
     settings: dict[str, Any] = {
-        "policy": policy,
-        "payoff": cls.payoffs[0],
+        "policy": never_stopping(case.policy),
+        "payoff": case.payoff,
         "horizon": 1000,
     }
     clocks = [ManualClock(), ManualClock()]
@@ -334,7 +334,7 @@ def test_a_full_disk_stops_the_agent(tmp_path: Path) -> None:
 class _OddRule(NamedTuple):
     words: object
 
-    def select(self, ledger: Any, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> int:
         return 0
 
 
@@ -463,7 +463,7 @@ class _TurnRule(NamedTuple):
     weight: Any
     word: str
 
-    def select(self, ledger: Any, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> int:
         self.turn[0] = (self.turn[0] + 1) % len(ledger.plays)
         return int(self.turn[0])
 

@@ -1,35 +1,15 @@
 """On a clock that ticks once per play, an agent plays exactly the arms of the simulator."""
 
-from typing import Any
-
 import numpy as np
 import pytest
+from tests.conformance.cases import CASES, Case
 
 import tarry
 from tarry.live import Agent, ManualClock, Told
-from tarry.policies import POLICIES
 from tarry.problems import Problem
 
 TICK = 1e-6
 HORIZON = 700
-MADE_WITH: dict[str, list[dict[str, Any]]] = {
-    "CSE": [{"threshold": 0.5}, {"threshold": 0.05}],
-    "RSE": [{"threshold": 0.3}, {"threshold": 0.95}],
-    "BDSE": [{}, {"keep_history": True}],
-    "BHSE": [{}, {"keep_history": True}],
-    "OPSE": [{}, {"log_term": "KT"}],
-    "CensoredUCB": [{}, {"radius": "experiments"}],
-}
-
-
-def _cases() -> list[Any]:
-    cases = []
-    for name, cls in POLICIES.items():
-        for settings in MADE_WITH.get(name, [{}]):
-            for payoff in cls.payoffs:
-                words = "-".join(str(value) for value in settings.values())
-                cases.append(pytest.param(cls(**settings), payoff, id=f"{name}-{words}-{payoff}"))
-    return cases
 
 
 def live_arms(agent: Agent, clock: ManualClock, problem: Problem, seed: int) -> list[int]:
@@ -54,10 +34,11 @@ def live_arms(agent: Agent, clock: ManualClock, problem: Problem, seed: int) -> 
     return chosen
 
 
-@pytest.mark.parametrize(("policy", "payoff"), _cases())
+@pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("family", ["spread", "two-point"])
-def test_plays_the_arms_of_the_simulator(policy: Any, payoff: Any, family: str) -> None:
+def test_plays_the_arms_of_the_simulator(case: Case, family: str) -> None:
     """Every policy, both payoffs: the agent's choices are those of `tarry.play`, step by step."""
+    policy, payoff = case
     if family == "spread":
         problem = tarry.problems.truncated_normal(arms=4, max_delay=60, mean_scale=0.3, seed=3)
     else:

@@ -123,8 +123,14 @@ class TightRule(NamedTuple):
         self.evidence.add_old(plays.arm[row], edge)
 
     def withdrawn(self, plays: Plays, row: int, edge: int, now: int) -> None:
-        """An answer told late: the increment was not full."""
-        self.evidence.remove_full(plays.arm[row], edge)
+        """An answer told late: the increment was not full, nor were bounds right that held it so.
+
+        The lower bounds of this arm are worth nothing now, and are computed anew at the next test.
+        """
+        arm = plays.arm[row]
+        self.evidence.remove_full(arm, edge)
+        self.sweep.lower[arm] = 0.0
+        self.due[arm] = 0
 
 
 def start_tight(setting: Setting, growth: float = GROWTH, grid: int = GRID) -> TightRule:
