@@ -19,6 +19,7 @@ MADE_WITH: dict[str, list[dict[str, Any]]] = {
     "BHSE": [{}, {"keep_history": True}],
     "OPSE": [{}, {"log_term": "KT"}],
     "CensoredUCB": [{}, {"radius": "experiments"}],
+    "IncrementUCB": [{}, {"unbounded": True}],
 }
 
 
@@ -26,7 +27,7 @@ def _cases() -> list[Any]:
     cases = []
     for name, cls in POLICIES.items():
         for settings in MADE_WITH.get(name, [{}]):
-            for payoff in cls.payoffs:
+            for payoff in cls(**settings).payoffs:
                 words = "-".join(str(value) for value in settings.values())
                 cases.append(pytest.param(cls(**settings), payoff, id=f"{name}-{words}-{payoff}"))
     return cases

@@ -103,7 +103,6 @@ class Increments(NamedTuple):
                 total += self.widths[b] * kl_upper(known, level / count)
         return total
 
-
     def envelope_lower(self, arm: int, plays: int, base: float, growth: float) -> float:
         """LCB of the mean payoff of `arm`, each increment helped by those after it.
 

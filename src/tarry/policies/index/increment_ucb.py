@@ -19,6 +19,7 @@ from tarry.policies.index.unbounded_ucb import start_unbounded
 from tarry.policies.protocol import Setting
 from tarry.randomness import Random
 
+
 class IncrementUCBRule(NamedTuple):
     """The running form of `IncrementUCB`."""
 

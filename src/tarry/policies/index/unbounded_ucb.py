@@ -39,7 +39,7 @@ class UnboundedUCBRule(NamedTuple):
             if self.bounds.is_due(arm, step, count):
                 widening = spread_factor(self.spread, ledger.seen[arm], ledger.missing(arm))
                 self.bounds.renew(arm, step, count, self.lower_delay(arm, step, widening))
-        return self.bounds.best(ledger, False)  # noqa: FBT003  # compiled code: by position
+        return self.bounds.best(ledger, False)  # compiled code: by position
 
     def lower_delay(self, arm: int, step: int, widening: float) -> float:
         """LCB of the mean delay: the best over all ages that a play of the arm has reached.
