@@ -39,6 +39,8 @@ POLICIES: list[tuple[Any, str]] = [
     (tarry.CensoredUCB(), INDEX),
     (tarry.DelayedUCB(), INDEX),
     (tarry.SurvivalUCB(), INDEX),
+    (tarry.IncrementUCB(), INDEX),
+    (tarry.IncrementUCB(unbounded=True), INDEX),
     (tarry.DelayedThompson(), SAMPLING),
     (tarry.SurvivalThompson(), SURVIVAL),
     (tarry.Uniform(), YARDSTICK),

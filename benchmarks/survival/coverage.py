@@ -12,7 +12,7 @@ from tarry.arrays import FloatArray, Ints
 from tarry.ledger import Ledger
 from tarry.policies import Setting
 from tarry.policies.elimination.tight_bounds import ledger_lower, ledger_upper, tight_missing_bound
-from tarry.policies.elimination.tight_evidence import TightEvidence, empty_tight_evidence
+from tarry.policies.increments import Increments, geometric_edges, no_increments
 from tarry.problems.problem import Problem
 from tarry.tables import markdown_table
 
@@ -24,7 +24,7 @@ class AdaptiveRule(NamedTuple):
     """Plays arm 0 while its answers are short and the other arm for a while after a long one."""
 
     edges: Ints
-    evidence: TightEvidence
+    evidence: Increments
     wait: Ints
     bounds: FloatArray
     levels: FloatArray  # of one bound, of an increment, of one of two means
@@ -67,7 +67,7 @@ class Adaptive:
 
     def start(self, setting: Setting) -> AdaptiveRule:
         """Nothing known."""
-        evidence = empty_tight_evidence(2, MOST, STEPS, GRID)
+        evidence = no_increments(2, MOST, geometric_edges(MOST, GRID))
         grid = len(evidence.edges)
         levels = [self.level, self.level + math.log(grid), self.level + math.log(2)]
         self.rule = AdaptiveRule(

@@ -36,6 +36,7 @@ _HOME = {
     "DelayedThompson": "tarry.policies",
     "SurvivalThompson": "tarry.policies",
     "SurvivalUCB": "tarry.policies",
+    "IncrementUCB": "tarry.policies",
 }
 _MODULES = (
     "errors",
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from tarry.policies import CensoredUCB as CensoredUCB
     from tarry.policies import DelayedThompson as DelayedThompson
     from tarry.policies import DelayedUCB as DelayedUCB
+    from tarry.policies import IncrementUCB as IncrementUCB
     from tarry.policies import Setting as Setting
     from tarry.policies import SurvivalThompson as SurvivalThompson
     from tarry.policies import SurvivalUCB as SurvivalUCB

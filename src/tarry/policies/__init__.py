@@ -14,6 +14,7 @@ from tarry.policies.elimination.se import SE
 from tarry.policies.elimination.sepk import SEPK
 from tarry.policies.index.censored_ucb import CensoredUCB
 from tarry.policies.index.delayed_ucb import DelayedUCB
+from tarry.policies.index.increment_ucb import IncrementUCB
 from tarry.policies.protocol import STOP, Policy, Rule, Setting
 from tarry.policies.survival.thompson import SurvivalThompson
 from tarry.policies.survival.ucb import SurvivalUCB
@@ -33,6 +34,7 @@ POLICIES: dict[str, type[Any]] = {
         DelayedThompson,
         SurvivalThompson,
         SurvivalUCB,
+        IncrementUCB,
         Uniform,
     )
 }
@@ -59,6 +61,7 @@ __all__ = [
     "CensoredUCB",
     "DelayedThompson",
     "DelayedUCB",
+    "IncrementUCB",
     "Policy",
     "Rule",
     "Setting",
