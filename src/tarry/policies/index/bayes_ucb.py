@@ -81,8 +81,8 @@ class BayesUCB:
 
     An arm without any answer comes first, the one with the fewest plays; ties, to ten digits, go
     to the lowest index. The order is the one that the source recommends; its proof is for coins
-    and an order of 1 - 1 / (t (log T)^5). Payoffs between 0 and 1 count as parts of a success. The mean over O is
-    biased towards short delays, and no guarantee holds.
+    and an order of 1 - 1 / (t (log T)^5). Payoffs between 0 and 1 count as parts of a success.
+    The mean over O is biased towards short delays, and no guarantee holds.
 
     >>> import tarry
     >>> problem = tarry.problems.deterministic([1, 4], max_delay=4)

@@ -14,7 +14,7 @@ EXACT = 1e-15
 
 
 def log_gamma(x: float) -> float:
-    """The logarithm of Gamma(x) for x >= 1: Stirling's series from 10 on, and Gamma(x + 1) = x Gamma(x)."""
+    """The logarithm of Gamma(x) for x >= 1: Stirling's series from 10 on, Gamma's rule below."""
     product = 1.0
     while x < 10.0:
         product *= x
