@@ -33,6 +33,11 @@ _HOME = {
     "SEPK": "tarry.policies",
     "SE": "tarry.policies",
     "DelayedUCB": "tarry.policies",
+    "KLUCB": "tarry.policies",
+    "MOSS": "tarry.policies",
+    "IMED": "tarry.policies",
+    "BayesUCB": "tarry.policies",
+    "QPMD": "tarry.policies",
     "DelayedThompson": "tarry.policies",
     "SurvivalThompson": "tarry.policies",
     "SurvivalUCB": "tarry.policies",
@@ -66,11 +71,16 @@ if TYPE_CHECKING:
     from tarry.policies import BDSE as BDSE
     from tarry.policies import BHSE as BHSE
     from tarry.policies import CSE as CSE
+    from tarry.policies import IMED as IMED
+    from tarry.policies import KLUCB as KLUCB
+    from tarry.policies import MOSS as MOSS
     from tarry.policies import OPSE as OPSE
     from tarry.policies import POLICIES as POLICIES
+    from tarry.policies import QPMD as QPMD
     from tarry.policies import RSE as RSE
     from tarry.policies import SE as SE
     from tarry.policies import SEPK as SEPK
+    from tarry.policies import BayesUCB as BayesUCB
     from tarry.policies import CensoredUCB as CensoredUCB
     from tarry.policies import DelayedThompson as DelayedThompson
     from tarry.policies import DelayedUCB as DelayedUCB

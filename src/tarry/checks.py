@@ -32,11 +32,13 @@ def check_positive(name: str, value: Any) -> float:
     return float(value)
 
 
-def check_not_negative(name: str, value: Any) -> float:
-    """`value` as a float if it is a finite number, 0 or more."""
+def check_number(name: str, value: Any, least: float) -> float:
+    """`value` as a float if it is a finite number of at least `least`."""
     real = isinstance(value, int | float | np.integer | np.floating) and value is not True
-    if not real or not 0 <= value < float("inf"):
-        raise InputError(f"The {name} is {shortened(value)}; it must be a number from 0 on.")
+    if not real or not least <= value < float("inf"):
+        raise InputError(
+            f"The {name} is {shortened(value)}; it must be a number from {least:g} on."
+        )
     return float(value)
 
 

@@ -71,7 +71,9 @@ def test_going_outside_an_array_is_an_error_with_its_line(mistake: str) -> None:
         lines = source.read().splitlines()
     line = next(n for n, text in enumerate(lines, 1) if text.endswith(f"  # {mistake}"))
     for mode in ("compiled", "interpreted"):
-        with pytest.raises(PolicyError, match=r"WildPolicy\(kind=\d\) goes outside an array: ") as caught:
+        with pytest.raises(
+            PolicyError, match=r"WildPolicy\(kind=\d\) goes outside an array: "
+        ) as caught:
             play(WildPolicy(mistake), mode)
         assert f"{__file__}, line {line}: {lines[line - 1].strip()}" in str(caught.value)
         assert "out of bounds" in str(caught.value)

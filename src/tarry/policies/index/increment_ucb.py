@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tarry.arrays import Constant, IntArray, Ints
-from tarry.checks import check_not_negative
+from tarry.checks import check_number
 from tarry.ledger import Ledger
 from tarry.plays import Plays
 from tarry.policies.coins import kl_lower, kl_upper
@@ -153,7 +153,7 @@ class IncrementUCB:
     def __post_init__(self) -> None:
         """Refuse settings without a meaning."""
         if self.spread is not None:
-            check_not_negative("spread", self.spread)
+            check_number("spread", self.spread, 0.0)
         if self.unbounded:
             object.__setattr__(self, "payoffs", ("cost",))  # no bound from above without D
 
