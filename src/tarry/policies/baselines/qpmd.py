@@ -29,7 +29,7 @@ class QPMDRule(NamedTuple):
     delay: ArmEvidence[Ints]
     put: ArmEvidence[Ints]
     taken: ArmState[Ints]
-    count: ArmState[Ints]  # answers that UCB1 was fed
+    fed: ArmState[Ints]  # answers that UCB1 was fed
     total: ArmState[Floats]  # of their payoffs
 
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
@@ -43,22 +43,22 @@ class QPMDRule(NamedTuple):
             if delay == OUT:
                 return arm
             payoff = delay / self.max_delay
-            self.count[arm] += 1
+            self.fed[arm] += 1
             self.total[arm] += payoff if self.reward else 1.0 - payoff
             self.taken[arm] += 1
 
     def wish(self) -> int:
         """The arm that UCB1 would play next: one without an answer, else the largest index."""
-        fed = 0
+        every = 0
         for arm in range(self.arms):
-            if self.count[arm] == 0:
+            if self.fed[arm] == 0:
                 return arm
-            fed += self.count[arm]
-        confidence = 2.0 * math.log(fed)
+            every += self.fed[arm]
+        confidence = 2.0 * math.log(every)
         best = 0
         best_index = -math.inf
         for arm in range(self.arms):
-            count = self.count[arm]
+            count = self.fed[arm]
             index = self.total[arm] / count + math.sqrt(confidence / count)
             if index > best_index:
                 best_index = index
@@ -152,6 +152,6 @@ class QPMD:
             delay=np.full(arms * size, OUT, np.int32),
             put=np.zeros(arms, np.int64),
             taken=np.zeros(arms, np.int64),
-            count=np.zeros(arms, np.int64),
+            fed=np.zeros(arms, np.int64),
             total=np.zeros(arms),
         )

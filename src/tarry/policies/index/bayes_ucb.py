@@ -41,7 +41,7 @@ class BayesUCBRule(NamedTuple):
                 widest = bound
                 first = arm
         best = first
-        best_index = self.index(ledger, first, level)
+        best_index = self.quantile(ledger, first, level)
         for arm in range(len(ledger.plays)):
             mean = self.posterior_mean(ledger, arm)
             count = ledger.seen[arm] + 2.0
@@ -50,7 +50,7 @@ class BayesUCBRule(NamedTuple):
                 or count * coin_entropy(mean, best_index) > level
             )
             if arm != first and not below:
-                index = self.index(ledger, arm, level)
+                index = self.quantile(ledger, arm, level)
                 if index > best_index or (index == best_index and arm < best):
                     best_index = index
                     best = arm
@@ -62,12 +62,12 @@ class BayesUCBRule(NamedTuple):
         total = seen * seen_payoff(ledger, arm, self.max_delay, self.reward)
         return (1.0 + total) / (2.0 + seen)
 
-    def index(self, ledger: Ledger, arm: int, level: float) -> float:
+    def quantile(self, ledger: Ledger, arm: int, level: float) -> float:
         """The quantile of order 1 - exp(-level), rounded: equal ones of different shapes exist."""
         seen = ledger.seen[arm]
         total = seen * seen_payoff(ledger, arm, self.max_delay, self.reward)
-        quantile = beta_upper(1.0 + total, 1.0 + seen - total, level)
-        return math.floor(quantile * DIGITS + 0.5) / DIGITS
+        exact = beta_upper(1.0 + total, 1.0 + seen - total, level)
+        return math.floor(exact * DIGITS + 0.5) / DIGITS
 
 
 @dataclass(frozen=True)

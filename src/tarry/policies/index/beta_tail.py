@@ -5,7 +5,7 @@ SciPy has them, but compiled rules cannot call it. Shapes are at least 1.
 
 import math
 
-from tarry.policies.elimination.tight_bounds import kl_upper
+from tarry.policies.coins import kl_upper
 
 SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188)  # of Stirling
 SMALL = 1e-300  # in place of 0 in a continued fraction

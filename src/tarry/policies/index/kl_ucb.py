@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from tarry.checks import check_number
 from tarry.ledger import Ledger
 from tarry.plays import Plays
-from tarry.policies.elimination.tight_bounds import kl_lower
+from tarry.policies.coins import kl_lower
 from tarry.policies.index.imed import coin_entropy
 from tarry.policies.index.seen import first_unseen, seen_loss
 from tarry.policies.protocol import Setting
@@ -57,10 +57,10 @@ class KLUCBRule(NamedTuple):
                 widest = bound
                 first = arm
         best = first
-        least = self.lower(ledger, first, level)
+        least = self.least_loss(ledger, first, level)
         for arm in range(len(ledger.plays)):
             if arm != first and self.may_reach(ledger, arm, least, level):
-                lower = self.lower(ledger, arm, level)
+                lower = self.least_loss(ledger, arm, level)
                 if lower < least or (lower == least and arm < best):
                     least = lower
                     best = arm
@@ -78,7 +78,7 @@ class KLUCBRule(NamedTuple):
         mean = seen_loss(ledger, arm, self.max_delay, self.reward)
         return mean <= rival or ledger.seen[arm] * coin_entropy(mean, rival) <= 1.000001 * level
 
-    def lower(self, ledger: Ledger, arm: int, level: float) -> float:
+    def least_loss(self, ledger: Ledger, arm: int, level: float) -> float:
         """The least q with |O| kl(mean, q) <= level."""
         mean = seen_loss(ledger, arm, self.max_delay, self.reward)
         return lowest_coin(mean, level / ledger.seen[arm])
