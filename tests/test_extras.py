@@ -30,7 +30,7 @@ def test_figures_name_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without matplotlib, a plot is refused with the extra that brings it."""
     problem = tarry.problems.deterministic([1, 4], max_delay=4)
     result = tarry.compare([tarry.SE()], problems=problem, payoff="cost", horizon=50, runs=2)
-    without(monkeypatch, "matplotlib", "tarry.experiments.figures")
+    without(monkeypatch, "matplotlib", "tarry.drawing", "tarry.experiments.figures")
     with pytest.raises(MissingExtraError) as caught:
         result.plot("never.svg")
     check_sentence(caught.value, "plots")

@@ -21,6 +21,7 @@ _HOME = {
     "compare": "tarry.experiments.compare",
     "Result": "tarry.experiments.result",
     "load": "tarry.experiments.result_folder",
+    "Log": "tarry.logs",
     "POLICIES": "tarry.policies",
     "Setting": "tarry.policies",
     "Uniform": "tarry.policies",
@@ -48,6 +49,7 @@ _MODULES = (
     "experiments",
     "ledger",
     "live",
+    "logs",
     "policies",
     "problems",
     "simulation",
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from tarry import experiments as experiments
     from tarry import ledger as ledger
     from tarry import live as live
+    from tarry import logs as logs
     from tarry import policies as policies
     from tarry import problems as problems
     from tarry import simulation as simulation
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
     from tarry.experiments.result_folder import load as load
     from tarry.live import Agent as Agent
     from tarry.live import Play as Play
+    from tarry.logs import Log as Log
     from tarry.policies import BDSE as BDSE
     from tarry.policies import BHSE as BHSE
     from tarry.policies import CSE as CSE

@@ -61,3 +61,11 @@ def shortened(value: object, width: int = 60) -> str:
     """The repr of `value` on one line, cut to `width` characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def check_share(name: str, value: Any) -> float:
+    """`value` as a float if it is a number strictly between 0 and 1."""
+    real = isinstance(value, int | float | np.integer | np.floating)
+    if not real or not 0 < value < 1:
+        raise InputError(f"The {name} is {shortened(value)}; it must lie between 0 and 1.")
+    return float(value)

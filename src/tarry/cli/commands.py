@@ -92,7 +92,7 @@ def scaling(options: Namespace) -> None:
             found = growths(known[name], result)
             say("\n".join([f"{name}: {known[name].title}", *slope_lines(found), ""]))
             if options.out:
-                from tarry.experiments.figures import save_figure
+                from tarry.drawing import save_figure
                 from tarry.reproduction.gallery import scaling_picture
 
                 picture = scaling_picture(name, known[name], found)

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 from tarry._version import __version__
-from tarry.cli import commands
+from tarry.cli import commands, log_command
 
 COMMANDS: dict[str, str] = {
     "reproduce": "run the experiments of the paper, draw the figures, write the report",
     "compare": "let policies play a problem, and compare their regret",
     "scaling": "how regret grows with D, d*, K and T; print the fitted slopes",
+    "log": "read measured times and say which option is best, and how sure that is",
     "policies": "list the policies and their settings",
     "problems": "list the families of problems, or show one",
     "report": "write the report anew from results on disk",
@@ -21,6 +22,7 @@ EXAMPLES = """examples:
   tarry compare BDSE "BDSE(keep_history=True)" OPSE --problem bernoulli --arms 30
   tarry compare --file experiment.toml --out results/mine
   tarry scaling cost-max-delay
+  tarry log visits.csv --arm variant --time seconds --finished done --max-delay 600 --payoff reward
 """
 
 
@@ -39,6 +41,7 @@ def build_parser() -> argparse.ArgumentParser:
         ("reproduce", add_reproduce),
         ("compare", add_compare),
         ("scaling", add_scaling),
+        ("log", add_log),
         ("policies", add_policies),
         ("problems", add_problems),
         ("report", add_report),
@@ -116,6 +119,47 @@ def add_scaling(command: argparse.ArgumentParser) -> Command:
     )
     add_workers(command)
     return commands.scaling
+
+
+def add_log(command: argparse.ArgumentParser) -> Command:
+    """Arguments of `log`."""
+    command.add_argument("file", metavar="FILE", help="a CSV or Parquet file with one row per play")
+    command.add_argument("--arm", required=True, metavar="COLUMN", help="which option was played")
+    command.add_argument("--time", required=True, metavar="COLUMN", help="how long it took so far")
+    command.add_argument(
+        "--finished",
+        metavar="COLUMN",
+        help="whether it was over then: true or false, yes or no, 1 or 0",
+    )
+    command.add_argument(
+        "--all-finished", action="store_true", help="every play was over; there is no such column"
+    )
+    command.add_argument(
+        "--max-delay", required=True, metavar="D", help="longer times count as this"
+    )
+    command.add_argument(
+        "--payoff",
+        required=True,
+        metavar="WHAT",
+        help="reward if long times are good, cost if short ones are",
+    )
+    command.add_argument("--start", metavar="COLUMN", help="when it began, to put rows in order")
+    command.add_argument(
+        "--decide",
+        action="store_true",
+        help="say stop or go on, by limits that hold however often you look",
+    )
+    command.add_argument(
+        "--error", metavar="SHARE", default="0.05", help="of --decide: its error rate (0.05)"
+    )
+    command.add_argument(
+        "--tolerance", metavar="TIME", default="0", help="of --decide: a loss that is none (0)"
+    )
+    command.add_argument("--encoding", metavar="NAME", help="of a CSV that is not UTF-8")
+    command.add_argument("--plot", metavar="FILE", help="draw into a .svg, .png or .pdf")
+    command.add_argument("--html", metavar="FILE", help="write one page that needs nothing else")
+    command.add_argument("--json", action="store_true", help="print JSON in place of the table")
+    return log_command.log
 
 
 def add_policies(command: argparse.ArgumentParser) -> Command:
