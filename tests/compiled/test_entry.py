@@ -21,7 +21,7 @@ def test_an_entry_does_what_the_function_does() -> None:
         row = plays.row_of(most)
         plays.number[row], plays.arm[row] = most, arms - 1
         assert enter(ledger, plays, row, 77) is None
-        assert list(ledger.complete_sum) == [0] * (arms - 1) + [77]
+        assert np.asarray(ledger.complete_sum).tolist() == [0] * (arms - 1) + [77]
         complete(ledger, plays, row, 3)
         assert ledger.complete_sum[arms - 1] == 80
     assert entry.entry_point(complete, empty_ledger(2), empty_plays(9), 1, 1) is enter

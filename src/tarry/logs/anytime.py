@@ -28,7 +28,7 @@ import math
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
-from tarry.policies.elimination.tight_bounds import kl_lower
+from tarry.policies.coins import kl_lower
 
 BETS = tuple(0.999 * 0.5**j for j in range(16))
 HALVINGS = 26  # the limit is found to 1e-7 of D
