@@ -136,6 +136,17 @@ def test_a_mounted_transport_routes_its_hosts() -> None:
     assert len(other.seen) == 2
 
 
+def test_a_host_that_nobody_routes_is_pointed_out(caplog: pytest.LogCaptureFixture) -> None:
+    """A client whose requests all miss the routed host says so, once."""
+    with serving(echo) as [server]:
+        with Way("httpx2").caller({"a": server.url}, max_delay=1.0) as caller:
+            caller.get(server.url)
+            caller.get(server.url)
+        assert caller.agent.counts.asked == 0
+    assert [record.name for record in caplog.records] == ["tarry"]
+    assert "127.0.0.1 is not for the routed host, routed" in caplog.text
+
+
 def test_the_quick_route_is_found_and_connections_are_kept() -> None:
     """After some 40 requests most go to the quick server, over one connection."""
     with serving(after(0.001), after(0.05)) as [quick, slow]:

@@ -119,7 +119,7 @@ def test_the_sdk_on_a_loop(servers: list[Server]) -> None:
     async def main() -> tuple[tarry.live.Counts, float]:
         sender = httpx2.AsyncHTTPTransport(limits=httpx2.Limits(max_connections=4))
         transport = AsyncTransport(
-            routes_to(servers), until="first-byte", max_delay=0.4, seed=1, transport=sender
+            routes_to(servers), until="first-byte", max_delay=1.0, seed=1, transport=sender
         )
         async with openai.AsyncOpenAI(
             api_key="unused",

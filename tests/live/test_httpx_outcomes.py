@@ -1,13 +1,15 @@
 """How each outcome of a request is booked."""
 
+import asyncio
 import logging
 import resource
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import anyio
 import httpx
@@ -19,6 +21,7 @@ import tarry
 from tarry.live import ManualClock
 from tarry.live.httpx import AsyncTransport, Route
 from tarry.live.routing.answers import retry_after
+from tarry.live.routing.book import Book
 
 
 @pytest.fixture(params=WAYS)
@@ -247,6 +250,39 @@ def test_a_full_disk_costs_no_answer(
     agent.close()
 
 
+def test_code_of_the_user_that_fails_leaks_nothing(way: Way) -> None:
+    """What `failed=` or `idempotent=` raises reaches the caller; connection and play are freed."""
+
+    def broken(_: Any) -> bool:
+        raise ZeroDivisionError
+
+    limits = way.http.Limits(max_connections=1)
+    with serving(after(0, 500)) as [server]:
+        settings: dict[str, Any]
+        for settings in ({"failed": broken}, {"idempotent": broken, "retry": 1}):
+            settings |= {"max_delay": 1.0, "transport": way.sender(limits=limits)}
+            with way.caller({"a": server.url}, **settings) as caller:
+                for _ in range(3):
+                    with pytest.raises(ZeroDivisionError):
+                        caller.get()
+                assert caller.agent.counts.pending == 0
+                assert caller.get(server.url).status_code == 500
+
+
+def test_the_end_of_an_incident_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """One line when notes are lost, and one, with their number, when they are taken again."""
+    book = Book(tarry.Agent(arms=["a"], payoff="cost", max_delay=1.0))
+    for _ in range(3):
+        with book.minding():
+            raise OSError("No space left on device")
+    for _ in range(2):
+        with book.minding():
+            pass
+    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
+    assert "could not note 3" in caplog.text
+    assert book.unbooked == 3
+
+
 def test_incidents_are_logged_once(way: Way, caplog: pytest.LogCaptureFixture) -> None:
     """An agent that was closed takes no notes; that is one line, however many answers there are."""
     gate = threading.Barrier(3)
@@ -264,6 +300,58 @@ def test_incidents_are_logged_once(way: Way, caplog: pytest.LogCaptureFixture) -
             thread.join()
         assert caller.transport.counts.unbooked == 3
         assert len(caplog.records) == 1
+
+
+class Turns:
+    """A rule that is no NamedTuple, so that nobody can move its arms."""
+
+    def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> int:
+        """The arms in turn."""
+        return row % 2
+
+
+@dataclass(frozen=True)
+class Unmovable:
+    """Its policy."""
+
+    payoffs: ClassVar[Sequence[str]] = ("cost",)
+    origin: ClassVar[str] = "baseline"
+    needs_horizon: ClassVar[bool] = False
+    shareable: ClassVar[bool] = False
+
+    def start(self, setting: Any) -> Any:
+        """A rule."""
+        return Turns()
+
+
+class SlowRule(NamedTuple):
+    """A rule that takes long to decide."""
+
+    seconds: float
+
+    def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> int:
+        """The first arm, after a while."""
+        time.sleep(self.seconds)
+        return 0
+
+
+class Slow(Unmovable):
+    """Its policy."""
+
+    def start(self, setting: Any) -> Any:
+        """A rule."""
+        return SlowRule(0.1)
+
+
+def test_what_the_agent_refuses_is_gone_without(caplog: pytest.LogCaptureFixture) -> None:
+    """A rule whose arms cannot move cannot be paused: one line says so, and answers go on."""
+    with serving(after(0, 429, Retry_After="5"), after(0, 503, Retry_After="5")) as [a, b]:
+        agent = tarry.Agent(Unmovable(), arms=["a", "b"], payoff="cost", max_delay=1.0)
+        with Way("httpx").caller({"a": a.url, "b": b.url}, agent=agent, retry=1) as caller:
+            assert {caller.get().status_code for _ in range(4)} <= {429, 503}
+    assert len(caplog.records) == 2
+    assert "go on without pausing arms" in caplog.text
+    assert "go on without trying other arms" in caplog.text
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -289,3 +377,43 @@ def test_a_cancelled_task_cancels_its_play(
 
     with serving(slow) as [server]:
         anyio.run(main, backend=backend)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_task_cancelled_while_it_asks_leaves_no_play(backend: str, tmp_path: Path) -> None:
+    """The play that comes when nobody waits for it any longer is cancelled."""
+
+    async def main() -> None:
+        agent = tarry.Agent(
+            Slow(), arms=["a"], payoff="cost", max_delay=5.0, path=tmp_path / "a.db"
+        )
+        async with httpx.AsyncClient(transport=AsyncTransport(routes, agent=agent)) as client:
+            with anyio.move_on_after(0.03):
+                await client.get("http://routed/")
+            await anyio.sleep(0.15)
+            assert agent.counts.asked == agent.counts.cancelled == 1
+        agent.close()
+
+    routes = {"a": "http://a.example.org"}
+    anyio.run(main, backend=backend)
+
+
+def test_a_task_cancelled_by_asyncio_itself_leaves_no_play(tmp_path: Path) -> None:
+    """The same where the task does not wait for the thread that asks."""
+
+    async def main() -> None:
+        agent = tarry.Agent(
+            Slow(), arms=["a"], payoff="cost", max_delay=5.0, path=tmp_path / "a.db"
+        )
+        transport = AsyncTransport({"a": "http://a.example.org"}, agent=agent)
+        async with httpx.AsyncClient(transport=transport) as client:
+            task = asyncio.create_task(client.get("http://routed/"))
+            await asyncio.sleep(0.03)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await asyncio.sleep(0.15)
+            assert agent.counts.asked == agent.counts.cancelled == 1
+        agent.close()
+
+    asyncio.run(main())

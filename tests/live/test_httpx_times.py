@@ -171,9 +171,9 @@ def test_a_reader_who_stays_away_is_not_waited_for(way: Way) -> None:
     """A body that lies unread for long would make its play as old as D: it is cancelled before."""
     with (
         serving(lambda handler: handler.chunks(b"one", b"two")) as [server],
-        way.caller({"a": server.url}, until="body", max_delay=0.3) as caller,
+        way.caller({"a": server.url}, until="body", max_delay=0.6) as caller,
     ):
-        served = slow_reader(caller, 0.15)
+        served = slow_reader(caller, 0.35)
         assert served.outcome == "cancelled"
         assert served.delay < SLACK
         assert caller.agent.counts.closed == 0

@@ -1,6 +1,7 @@
 """Arms that are left out for a while: a server asked to be left alone, or has just failed."""
 
 import threading
+from math import inf
 
 from tarry.live.agent import Agent
 from tarry.live.plays import Play
@@ -27,7 +28,7 @@ class Absences:
 
     def due(self) -> bool:
         """Whether the rest of some arm is over."""
-        return bool(self._until) and min(self._until.values()) <= self._now()
+        return bool(self._until) and min(list(self._until.values()), default=inf) <= self._now()
 
     def rest(self, arm: str, seconds: float) -> bool:
         """Leave `arm` out for so long, `longest` at most; whether it was not resting before."""

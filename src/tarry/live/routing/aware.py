@@ -52,19 +52,24 @@ class AsyncRouter(Router):
     async def _routed(self, request: Any) -> tuple[Any, Attempt]:
         """The answer of the first arm that does not fail, or of the last one tried."""
         if self._absences.due():
-            with self._book.minding():
+            with self._book.going_on("resuming arms"):
                 await off_loop(self.agent, self._absences.wake)
         attempt = self._attempt(await self._asked())
+        answer = None
         while True:
-            answer = await self._tried(request, attempt)
-            play = await self._another(request, attempt)
+            answer = await self._tried(request, attempt, answer)
+            try:
+                play = await self._another(request, attempt)
+            except BaseException:
+                if not isinstance(answer, Exception):
+                    with anyio.CancelScope(shield=True):
+                        await answer.aclose()
+                raise
             if play is None:
                 if isinstance(answer, Exception):
                     raise answer
                 return answer, attempt
             attempt = self._attempt(play, (*attempt.tried, attempt.play.arm))
-            if not isinstance(answer, Exception):
-                await answer.aclose()
 
     async def _asked(self) -> Play:
         own = getattr(self.agent, "ask_async", None)
@@ -76,9 +81,12 @@ class AsyncRouter(Router):
             return None
         return await play_off_loop(self.agent, lambda: self._other(attempt))
 
-    async def _tried(self, request: Any, attempt: Attempt) -> Any:
+    async def _tried(self, request: Any, attempt: Attempt, before: Any) -> Any:
         """The answer along one route, or the error instead of it."""
         try:
+            attempt.own_fault = True  # up to the sending, what fails is not the route
+            if before is not None and not isinstance(before, Exception):
+                await before.aclose()
             trace = _traced(attempt, request.extensions.get("trace"))
             sent = self._sent(request, attempt, self.package.async_upload, trace)
             response = await self._transport.handle_async_request(sent)

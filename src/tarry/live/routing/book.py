@@ -27,6 +27,7 @@ class Book:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.unbooked = 0
+        self._without: set[str] = set()
         self._since = 0  # notes lost since the last one that was taken
         self._lock = threading.Lock()
 
@@ -41,6 +42,18 @@ class Book:
         if attempt.end(ending):
             with self.minding(), anyio.CancelScope(shield=True):
                 await verb(self.agent, ending)(*_arguments(attempt, ending))
+
+    @contextlib.contextmanager
+    def going_on(self, without: str) -> Iterator[None]:
+        """Log the first error in a block that is for `without`, and go on."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  # whatever a rule or a store raises
+            with self._lock:
+                known = without in self._without
+                self._without.add(without)
+            if not known:
+                log.warning("Requests go on without %s: %s", without, error)
 
     @contextlib.contextmanager
     def minding(self) -> Iterator[None]:

@@ -10,7 +10,9 @@ from tarry.live.routing.book import Book
 
 TICK = 0.001  # seconds: a read that is over sooner found its bytes waiting
 LAST_EVENT = b"data: [DONE]"  # clients of event streams stop reading here
-PATIENCE = 0.1  # of D: a reader who stays away longer is not waited for
+PATIENCE = 0.1  # of D: a reader who stays away longer is not waited for,
+AT_LEAST = 0.25  # seconds, since a busy program is no slow reader,
+AT_MOST = 0.9  # of D: but by this age a play that is not read is given up
 
 
 class Delivery:
@@ -74,14 +76,15 @@ class Readers:
 
     A play grows old while its body lies unread, and at age D it would be closed with the worst
     cost. What is known of it is only that it was not over when the reader left; it is cancelled
-    when the reader has been away for a tenth of D. One thread looks after all readers of a
-    transport, and only while there are any.
+    when the reader has been away for a tenth of D, and for a quarter of a second at least. One
+    thread looks after all readers of a transport, and only while there are any.
     """
 
     def __init__(self, book: Book) -> None:
         self.left = 0  # plays cancelled because their reader stayed away
         self._book = book
-        self._patience = PATIENCE * book.agent.max_delay
+        self._max_delay = book.agent.max_delay
+        self._patience = max(PATIENCE * self._max_delay, AT_LEAST)
         self._away: set[Delivery] = set()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -105,7 +108,7 @@ class Readers:
     def _look(self) -> None:
         pause = threading.Event()
         while True:
-            pause.wait(self._patience / 2)
+            pause.wait(self._max_delay / 25)
             with self._lock:
                 if not self._away:
                     self._thread = None
@@ -118,7 +121,10 @@ class Readers:
 
     def _too_long(self, delivery: Delivery) -> bool:
         since = delivery.away_since
-        return since is not None and delivery.attempt.waiting.now() - since >= self._patience
+        if since is None:
+            return False
+        age = delivery.attempt.waiting.now()  # since the play began
+        return age - since >= self._patience or age >= AT_MOST * self._max_delay
 
 
 def _length(response: Any) -> int | None:

@@ -1,5 +1,7 @@
 """What a transport is made of, whichever package it serves: routes, an agent, and rules."""
 
+import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,7 +12,7 @@ from tarry.live.plays import Play
 from tarry.live.routing.absence import Absences, resume_all
 from tarry.live.routing.answers import REFUSED, failed_status, retry_after
 from tarry.live.routing.attempt import Attempt, Ending, Served, Until
-from tarry.live.routing.book import Book
+from tarry.live.routing.book import Book, log
 from tarry.live.routing.delivery import Delivery, Readers
 from tarry.live.routing.package import Package
 from tarry.live.routing.route import Route, addressed, as_route, content_of
@@ -82,15 +84,8 @@ class Router:
                 f"give one or the other."
             )
         self._made = agent is None
-        self.agent = agent or Agent(arms=list(routes), payoff="cost", **settings)
-        missing = [name for name in self.agent.arms if name not in self.routes]
-        if missing:
-            raise InputError(
-                f"The arm {missing[0]!r} of the agent has no URL; routes are given for "
-                f"{', '.join(routes)}."
-            )
-        if self._made and self.agent.path is not None:
-            resume_all(self.agent)
+        self.agent = self._agent(settings) if agent is None else agent
+        self._check_arms()
         self._transport = self._sender() if transport is None else transport
         self._host = None if host is None else host.lower()
         self._until: Until = until
@@ -99,7 +94,29 @@ class Router:
         self._book = Book(self.agent)
         self._readers = Readers(self._book)
         self._absences = Absences(self.agent, longest_pause)
-        self._routed_requests = self._left_alone = self._retried = self._rested = 0
+        self._tally: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def _agent(self, settings: dict[str, Any]) -> Agent:
+        """An agent of the transport's own."""
+        agent = Agent(arms=list(self.routes), payoff="cost", **settings)
+        if agent.path is not None:
+            resume_all(agent)
+        return agent
+
+    def _check_arms(self) -> None:
+        missing = [name for name in self.agent.arms if name not in self.routes]
+        if missing:
+            if self._made:
+                self.agent.close()
+            raise InputError(
+                f"The arm {missing[0]!r} of the agent has no URL; routes are given for "
+                f"{', '.join(self.routes)}."
+            )
+
+    def _count(self, what: str) -> None:
+        with self._lock:
+            self._tally[what] += 1
 
     def _sender(self) -> Any:
         raise NotImplementedError
@@ -112,13 +129,14 @@ class Router:
     @property
     def counts(self) -> RouteCounts:
         """What was done, and what was not normal."""
+        tally = self._tally
         return RouteCounts(
-            self._routed_requests,
-            self._left_alone,
-            self._retried,
-            self._rested,
-            self._readers.left,
-            self._book.unbooked,
+            routed=tally["routed"],
+            left_alone=tally["left alone"],
+            retried=tally["retried"],
+            rested=tally["rested"],
+            slow_readers=self._readers.left,
+            unbooked=self._book.unbooked,
         )
 
     @property
@@ -137,8 +155,14 @@ class Router:
     def _is_routed(self, request: Any) -> bool:
         """Whether the request is for the routed host."""
         routed = self._host is None or request.url.host == self._host
-        self._routed_requests += routed
-        self._left_alone += not routed
+        self._count("routed" if routed else "left alone")
+        if not routed and not self._tally["routed"] and self._tally["left alone"] == 1:
+            log.warning(
+                "A request for %s is not for the routed host, %s, and is left alone; "
+                "host= names the host whose requests are routed.",
+                request.url.host,
+                self._host,
+            )
         return routed
 
     def _attempt(self, play: Play, tried: tuple[str, ...] = ()) -> Attempt:
@@ -151,7 +175,6 @@ class Router:
 
     def _sent(self, request: Any, attempt: Attempt, upload: Any, trace: Any) -> Any:
         """The request for the route of an attempt, watched while it is sent."""
-        attempt.own_fault = True  # what a rewrite raises
         sent = addressed(self.package.http, request, attempt.route)
         attempt.own_fault = False
         if content_of(self.package.http, sent) is None:
@@ -177,13 +200,15 @@ class Router:
         if attempt.ending is not None:
             return None
         delivery = Delivery(attempt, self._until, response)
-        self._readers.add(delivery)
+        with self._book.going_on("looking after slow readers"):
+            self._readers.add(delivery)
         return delivery
 
     def _rest(self, attempt: Attempt, response: Any) -> None:
         """Leave the arm alone for as long as its server asks for."""
-        with self._book.minding():
-            self._rested += self._absences.rest(attempt.play.arm, retry_after(response.headers))
+        with self._book.going_on("pausing arms"):
+            if self._absences.rest(attempt.play.arm, retry_after(response.headers)):
+                self._count("rested")
 
     def _may_retry(self, request: Any, attempt: Attempt) -> bool:
         return (
@@ -196,14 +221,15 @@ class Router:
     def _other(self, attempt: Attempt) -> Play | None:
         """A play of an arm that this request was not tried on; None if there is none."""
         play = None
-        with self._book.minding():
+        with self._book.going_on("trying other arms"):
             play = self._absences.ask_without((*attempt.tried, attempt.play.arm))
-            self._retried += play is not None
+        if play is not None:
+            self._count("retried")
         return play
 
     def _close_agent(self) -> None:
         """End the rests; close the agent if it was made here."""
-        with self._book.minding():
+        with self._book.going_on("resuming arms"):
             self._absences.wake(everything=True)
         if self._made:
             self.agent.close()

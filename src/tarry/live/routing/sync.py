@@ -47,23 +47,30 @@ class SyncRouter(Router):
     def _routed(self, request: Any) -> tuple[Any, Attempt]:
         """The answer of the first arm that does not fail, or of the last one tried."""
         if self._absences.due():
-            with self._book.minding():
+            with self._book.going_on("resuming arms"):
                 self._absences.wake()
         attempt = self._attempt(self.agent.ask())
+        answer = None
         while True:
-            answer = self._tried(request, attempt)
-            play = self._other(attempt) if self._may_retry(request, attempt) else None
+            answer = self._tried(request, attempt, answer)
+            try:
+                play = self._other(attempt) if self._may_retry(request, attempt) else None
+            except BaseException:
+                if not isinstance(answer, Exception):
+                    answer.close()
+                raise
             if play is None:
                 if isinstance(answer, Exception):
                     raise answer
                 return answer, attempt
-            if not isinstance(answer, Exception):
-                answer.close()
             attempt = self._attempt(play, (*attempt.tried, attempt.play.arm))
 
-    def _tried(self, request: Any, attempt: Attempt) -> Any:
+    def _tried(self, request: Any, attempt: Attempt, before: Any) -> Any:
         """The answer along one route, or the error instead of it."""
         try:
+            attempt.own_fault = True  # up to the sending, what fails is not the route
+            if before is not None and not isinstance(before, Exception):
+                before.close()
             trace = _traced(attempt, request.extensions.get("trace"))
             sent = self._sent(request, attempt, self.package.upload, trace)
             response = self._transport.handle_request(sent)
