@@ -44,10 +44,11 @@ def test_dask_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     check_sentence(caught.value, "dask")
 
 
-def test_routes_name_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("package", ["httpx", "httpx2"])
+def test_routes_name_their_extra(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     """Without httpx, the transports are refused with the extra that brings it."""
-    without(monkeypatch, "httpx", "tarry.live.httpx")
+    without(monkeypatch, package, f"tarry.live.{package}")
     with pytest.raises(MissingExtraError) as caught:
-        importlib.import_module("tarry.live.httpx")
+        importlib.import_module(f"tarry.live.{package}")
     check_sentence(caught.value, "live")
     assert isinstance(caught.value, ImportError)
