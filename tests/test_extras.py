@@ -13,8 +13,9 @@ from tarry.experiments.dask import connect
 def without(patch: pytest.MonkeyPatch, package: str, *modules: str) -> None:
     """Pretend that the package is not installed and that our modules were never imported."""
     for module in modules:
-        parent, _, name = module.rpartition(".")
         importlib.import_module(module)
+    for module in modules:  # one of them may have imported another
+        parent, _, name = module.rpartition(".")
         patch.delitem(sys.modules, module)
         patch.delattr(sys.modules[parent], name)
     patch.setitem(sys.modules, package, None)
