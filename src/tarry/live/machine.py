@@ -70,7 +70,7 @@ def compiled_steps(maker: Maker) -> Steps:
     """The functions of the driver as machine code for the rule of this maker."""
     rule, ledger, plays, ages = maker.examples()
     state = rule, ledger, plays
-    rng = maker.rng._replace(words=maker.rng.words.copy())
+    rng = maker.random()
     wanted: dict[Callable[..., Any], tuple[Any, ...]] = {
         settle: (*state, ages, 0, 0),
         decide: (*state, 1, 1, rng),

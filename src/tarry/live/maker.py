@@ -44,7 +44,7 @@ class Maker:
         self.steps = INTERPRETED
         self.edges = rule_edges(first, policy, max_delay)
         self.max_delay = max_delay
-        self.rng = rng
+        self.rng = listed(rng) if self.ours else rng
 
     @property
     def listed(self) -> bool:
@@ -81,12 +81,16 @@ class Maker:
         """A desk for `arms`, with fresh parts where none are given."""
         size = len(arms)
         return self._furnished(
-            Desk(self.policy, arms, self.rng),
+            Desk(self.policy, arms),
             self.rule(size) if rule is None else rule,
             self.ledger(size) if ledger is None else ledger,
             self.plays() if plays is None else plays,
             self.ages() if ages is None else ages,
         )
+
+    def random(self) -> Random:
+        """The source of randomness, in arrays."""
+        return Random(np.array(self.rng.words, np.uint64))
 
     def examples(self) -> tuple[Any, Ledger, Plays, Ages]:
         """Rule, ledger, table and ages of the types that compiled steps are made for."""
@@ -96,6 +100,7 @@ class Maker:
     def switch(self, desks: Sequence[Desk], steps: Steps) -> None:
         """Let all desks, and those made from now on, work with arrays and compiled `steps`."""
         self.steps = steps
+        self.rng = self.random()
         common = [of_numpy(column) for column in desks[0].plays]
         for desk in desks:
             size = len(desk.ledger.plays)
@@ -109,7 +114,7 @@ class Maker:
     def _furnished(self, desk: Desk, *parts: Any) -> Desk:
         """The desk with these parts; interpreted if they are not what was compiled for."""
         fits = self.steps is INTERPRETED or types_of(parts) == types_of(self.examples())
-        return desk.furnish(self.steps if fits else INTERPRETED, *parts)
+        return desk.furnish(self.steps if fits else INTERPRETED, *parts, rng=self.rng)
 
     def moved(self, arms: Sequence[Any], donor: Desk) -> Desk:
         """A desk for `arms` with what they bring along; `donor` gives what belongs to no arm.
