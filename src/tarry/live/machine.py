@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from tarry.compiled.announce import announced
 from tarry.compiled.turns import turn
 from tarry.live.desk import Steps
 from tarry.live.maker import Maker
@@ -62,7 +63,8 @@ def promised(maker: Maker) -> Promise | None:
         return None
     promise = Promise(maker)
     if wish == "now":
-        promise.fulfil()
+        with announced(maker.examples()[0], "once for this version"):
+            promise.fulfil()
     return promise
 
 

@@ -111,10 +111,12 @@ class Maker:
             plays = Plays(*common)._replace(arm=of_numpy(desk.plays.arm))
             self._furnished(desk, rule, ledger, plays, ages)
 
-    def _furnished(self, desk: Desk, *parts: Any) -> Desk:
+    def _furnished(self, desk: Desk, rule: Any, ledger: Ledger, plays: Plays, ages: Ages) -> Desk:
         """The desk with these parts; interpreted if they are not what was compiled for."""
-        fits = self.steps is INTERPRETED or types_of(parts) == types_of(self.examples())
-        return desk.furnish(self.steps if fits else INTERPRETED, *parts, rng=self.rng)
+        given = types_of((rule, ledger, plays, ages))
+        fits = self.steps is INTERPRETED or given == types_of(self.examples())
+        steps = self.steps if fits else INTERPRETED
+        return desk.furnish(steps, rule, ledger, plays, ages, self.rng)
 
     def moved(self, arms: Sequence[Any], donor: Desk) -> Desk:
         """A desk for `arms` with what they bring along; `donor` gives what belongs to no arm.
