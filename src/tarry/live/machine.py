@@ -37,10 +37,12 @@ class Promise:
         self._maker = maker
         self.steps: Steps | None = None  # once they are ready
         self.over = False  # nothing more is to be expected
+        self._asks = 0  # of this process: what an agent did in earlier ones does not count
 
-    def look(self, asked: int) -> None:
-        """To be called with the number of each ask: when there have been enough, begin."""
-        if asked >= AFTER and not self.over and not _worker.is_alive():
+    def look(self) -> None:
+        """To be called at each ask: when there have been enough, begin."""
+        self._asks += 1
+        if self._asks > AFTER and not _worker.is_alive():
             _send(self)
 
     def fulfil(self) -> None:
