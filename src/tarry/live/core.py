@@ -254,7 +254,7 @@ class Core:
                 self.maker.switch(self.desks(), self.promise.steps)
             self.promise = None
         elif self.promise is not None:
-            self.promise.look(self.asked)
+            self.promise.look()
 
     def _settle(self, now: int) -> None:
         """Book what became known since the last ask."""
