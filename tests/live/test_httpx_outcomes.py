@@ -102,7 +102,7 @@ def test_errors_of_the_caller_are_not_held_against_the_route(way: Way) -> None:
         assert caller.agent.counts.cancelled == 2
         assert caller.agent.counts.failed == 0
         caller.send("POST", "http://routed/", content=iter([b"whole ", b"body"]))
-        assert server.seen[-1].body == b"whole body"
+        assert b"whole body" in [seen.body for seen in server.seen]  # the broken one may end later
         assert caller.agent.counts.returned == 1
 
 
@@ -244,8 +244,8 @@ def test_a_full_disk_costs_no_answer(
                 resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             assert answer.text == "precious"
             assert caller.transport.counts.unbooked == 1
-            assert [record.name for record in caplog.records] == ["tarry"]
-            assert "could not note it" in caplog.text
+            assert {record.name for record in caplog.records} == {"tarry"}
+            assert caplog.text.count("could not note it") == 1
             assert caller.get(server.url + "/free").text == "precious"
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     agent.close()
@@ -412,7 +412,7 @@ def test_a_task_cancelled_while_it_asks_leaves_no_play(
     """The play that comes when nobody waits for it any longer is cancelled."""
 
     async def main() -> None:
-        transport = AsyncTransport({"a": "http://a.example.org"}, agent=slow_agent)
+        transport = AsyncTransport({"a": server.url}, agent=slow_agent)
         async with httpx.AsyncClient(transport=transport) as client, anyio.create_task_group() as g:
             g.start_soon(client.get, "http://routed/")
             await soon(DECIDING.is_set)
@@ -420,14 +420,15 @@ def test_a_task_cancelled_while_it_asks_leaves_no_play(
         await soon(lambda: slow_agent.counts.cancelled == 1)
         assert slow_agent.counts.asked == 1
 
-    anyio.run(main, backend=backend)
+    with serving(after(0.5)) as [server]:
+        anyio.run(main, backend=backend)
 
 
 def test_a_task_cancelled_by_asyncio_itself_leaves_no_play(slow_agent: tarry.Agent) -> None:
     """The same where the task does not wait for the thread that asks."""
 
     async def main() -> None:
-        transport = AsyncTransport({"a": "http://a.example.org"}, agent=slow_agent)
+        transport = AsyncTransport({"a": server.url}, agent=slow_agent)
         async with httpx.AsyncClient(transport=transport) as client:
             task = asyncio.create_task(client.get("http://routed/"))
             await soon(DECIDING.is_set)
@@ -437,4 +438,5 @@ def test_a_task_cancelled_by_asyncio_itself_leaves_no_play(slow_agent: tarry.Age
             await soon(lambda: slow_agent.counts.cancelled == 1)
             assert slow_agent.counts.asked == 1
 
-    asyncio.run(main())
+    with serving(after(0.5)) as [server]:
+        asyncio.run(main())
