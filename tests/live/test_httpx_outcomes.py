@@ -6,12 +6,13 @@ import resource
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import anyio
+import anyio.to_thread
 import httpx
 import pytest
 from tests.live.http_servers import Handler, Way, after, serving
@@ -101,7 +102,7 @@ def test_errors_of_the_caller_are_not_held_against_the_route(way: Way) -> None:
         assert caller.agent.counts.cancelled == 2
         assert caller.agent.counts.failed == 0
         caller.send("POST", "http://routed/", content=iter([b"whole ", b"body"]))
-        assert server.seen[-1].body == b"whole body"
+        assert b"whole body" in [seen.body for seen in server.seen]  # the broken one may end later
         assert caller.agent.counts.returned == 1
 
 
@@ -243,8 +244,8 @@ def test_a_full_disk_costs_no_answer(
                 resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             assert answer.text == "precious"
             assert caller.transport.counts.unbooked == 1
-            assert [record.name for record in caplog.records] == ["tarry"]
-            assert "could not note it" in caplog.text
+            assert {record.name for record in caplog.records} == {"tarry"}
+            assert caplog.text.count("could not note it") == 1
             assert caller.get(server.url + "/free").text == "precious"
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     agent.close()
@@ -324,6 +325,9 @@ class Unmovable:
         return Turns()
 
 
+DECIDING = threading.Event()
+
+
 class SlowRule(NamedTuple):
     """A rule that takes long to decide."""
 
@@ -331,6 +335,7 @@ class SlowRule(NamedTuple):
 
     def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> int:
         """The first arm, after a while."""
+        DECIDING.set()
         time.sleep(self.seconds)
         return 0
 
@@ -379,41 +384,59 @@ def test_a_cancelled_task_cancels_its_play(
         anyio.run(main, backend=backend)
 
 
+async def soon(condition: Callable[[], bool]) -> None:
+    """Wait until it is so, five seconds at most, and see that it is."""
+
+    def look() -> bool:
+        end = time.monotonic() + 5
+        while not condition() and time.monotonic() < end:
+            time.sleep(0.005)
+        return condition()
+
+    assert await anyio.to_thread.run_sync(look)
+
+
+@pytest.fixture
+def slow_agent(tmp_path: Path) -> Iterator[tarry.Agent]:
+    """An agent that takes long to decide, and has a file."""
+    DECIDING.clear()
+    path = tmp_path / "slow.db"
+    with tarry.Agent(Slow(), arms=["a"], payoff="cost", max_delay=9.0, path=path) as agent:
+        yield agent
+
+
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_a_task_cancelled_while_it_asks_leaves_no_play(backend: str, tmp_path: Path) -> None:
+def test_a_task_cancelled_while_it_asks_leaves_no_play(
+    backend: str, slow_agent: tarry.Agent
+) -> None:
     """The play that comes when nobody waits for it any longer is cancelled."""
 
     async def main() -> None:
-        agent = tarry.Agent(
-            Slow(), arms=["a"], payoff="cost", max_delay=5.0, path=tmp_path / "a.db"
-        )
-        async with httpx.AsyncClient(transport=AsyncTransport(routes, agent=agent)) as client:
-            with anyio.move_on_after(0.03):
-                await client.get("http://routed/")
-            await anyio.sleep(0.15)
-            assert agent.counts.asked == agent.counts.cancelled == 1
-        agent.close()
+        transport = AsyncTransport({"a": server.url}, agent=slow_agent)
+        async with httpx.AsyncClient(transport=transport) as client, anyio.create_task_group() as g:
+            g.start_soon(client.get, "http://routed/")
+            await soon(DECIDING.is_set)
+            g.cancel_scope.cancel()
+        await soon(lambda: slow_agent.counts.cancelled == 1)
+        assert slow_agent.counts.asked == 1
 
-    routes = {"a": "http://a.example.org"}
-    anyio.run(main, backend=backend)
+    with serving(after(0.5)) as [server]:
+        anyio.run(main, backend=backend)
 
 
-def test_a_task_cancelled_by_asyncio_itself_leaves_no_play(tmp_path: Path) -> None:
+def test_a_task_cancelled_by_asyncio_itself_leaves_no_play(slow_agent: tarry.Agent) -> None:
     """The same where the task does not wait for the thread that asks."""
 
     async def main() -> None:
-        agent = tarry.Agent(
-            Slow(), arms=["a"], payoff="cost", max_delay=5.0, path=tmp_path / "a.db"
-        )
-        transport = AsyncTransport({"a": "http://a.example.org"}, agent=agent)
+        transport = AsyncTransport({"a": server.url}, agent=slow_agent)
         async with httpx.AsyncClient(transport=transport) as client:
             task = asyncio.create_task(client.get("http://routed/"))
-            await asyncio.sleep(0.03)
+            await soon(DECIDING.is_set)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            await asyncio.sleep(0.15)
-            assert agent.counts.asked == agent.counts.cancelled == 1
-        agent.close()
+            await soon(lambda: slow_agent.counts.cancelled == 1)
+            assert slow_agent.counts.asked == 1
 
-    asyncio.run(main())
+    with serving(after(0.5)) as [server]:
+        asyncio.run(main())
