@@ -42,3 +42,12 @@ def check_place(path: str | os.PathLike[str], endings: Collection[str] = ()) -> 
     if not os.access(folder, os.W_OK):
         raise InputError(f"The file {str(path)!r} cannot be written: no right to write there.")
     return place
+
+
+def check_folder(path: str | os.PathLike[str]) -> Path:
+    """A folder to write files into, likewise."""
+    place = Path(path)
+    if place.exists() and not place.is_dir():
+        raise InputError(f"The folder {str(path)!r} cannot be written: it is a file.")
+    check_place(place / "file")
+    return place

@@ -18,7 +18,7 @@ PICTURES = ("svg", "png", "pdf")
 
 def log(options: Namespace) -> None:
     """Read the file, print what it says, and write what was asked for."""
-    from tarry.cli.commands import say
+    from tarry.cli.output import say
 
     check_payoff(options.payoff)
     picture = check_place(options.plot, PICTURES) if options.plot else None
@@ -47,7 +47,7 @@ def log(options: Namespace) -> None:
 
 def tell(options: Namespace, text: str) -> None:
     """Say it, unless the output is JSON."""
-    from tarry.cli.commands import say
+    from tarry.cli.output import say
 
     if not options.json:
         say(text)

@@ -2,9 +2,10 @@
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from tarry._version import __version__
+from tarry.checks import as_whole
 from tarry.cli import commands, log_command
 
 COMMANDS: dict[str, str] = {
@@ -26,9 +27,30 @@ EXAMPLES = """examples:
 """
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaint is one sentence, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse; "argument --runs: is 'x'" becomes "--runs is 'x'"."""
+        text = message.removeprefix("argument ").replace(": ", " ", 1)
+        text = f"{text[0].upper()}{text[1:]}".rstrip(".")
+        self.exit(2, f"tarry: {text}; '{self.prog} --help' shows what there is.\n")
+
+
+def whole(text: str) -> int:
+    """A whole number; 1e6 is one."""
+    try:
+        number = as_whole(float(text)) if not text.strip("-+").isdigit() else int(text)
+    except ValueError:
+        number = None
+    if number is None:
+        raise argparse.ArgumentTypeError(f"is {text!r} and must be a whole number")
+    return number
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         "tarry",
         description="Bandits that learn while they wait.",
         epilog=EXAMPLES,
@@ -96,14 +118,22 @@ def add_compare(command: argparse.ArgumentParser) -> Command:
         help="a family, with or without settings: bernoulli, or "
         '"hard_cost(best_delay=50, max_delay=4000)" (default: truncated_normal)',
     )
-    command.add_argument("--arms", type=int, metavar="K", help="number of arms")
-    command.add_argument("--max-delay", type=int, metavar="D", help="the greatest delay")
+    command.add_argument("--arms", type=whole, metavar="K", help="number of arms")
+    command.add_argument("--max-delay", type=whole, metavar="D", help="the greatest delay")
     command.add_argument("--payoff", metavar="WHAT", help="cost (default) or reward")
-    command.add_argument("--horizon", type=int, metavar="T", help="plays in a run (default 150000)")
-    command.add_argument("--runs", type=int, metavar="N", help="runs of each policy (default 10)")
-    command.add_argument("--seed", type=int, metavar="N", help="all randomness (default 0)")
+    command.add_argument(
+        "--horizon", type=whole, metavar="T", help="plays in a run (default 150000)"
+    )
+    command.add_argument("--runs", type=whole, metavar="N", help="runs of each policy (default 10)")
+    command.add_argument("--seed", type=whole, metavar="N", help="all randomness (default 0)")
     command.add_argument("--out", metavar="FOLDER", help="keep the results here, and resume here")
     command.add_argument("--plot", metavar="FILE", help="draw the curves into a .svg, .png or .pdf")
+    command.add_argument(
+        "--against",
+        metavar="POLICY",
+        help="also print the paired difference of each policy to this one",
+    )
+    add_formats(command)
     add_workers(command)
     return commands.compare
 
@@ -117,6 +147,7 @@ def add_scaling(command: argparse.ArgumentParser) -> Command:
     command.add_argument(
         "--out", metavar="FOLDER", help="keep the results and draw figures in this folder"
     )
+    add_formats(command)
     add_workers(command)
     return commands.scaling
 
@@ -165,6 +196,7 @@ def add_log(command: argparse.ArgumentParser) -> Command:
 def add_policies(command: argparse.ArgumentParser) -> Command:
     """Arguments of `policies`."""
     command.add_argument("name", nargs="?", metavar="NAME", help="tell everything about this one")
+    add_formats(command)
     return commands.policies
 
 
@@ -173,6 +205,7 @@ def add_problems(command: argparse.ArgumentParser) -> Command:
     command.add_argument(
         "name", nargs="?", metavar="NAME", help='show this one: "bernoulli(arms=5, seed=1)"'
     )
+    add_formats(command)
     return commands.problems
 
 
@@ -194,18 +227,25 @@ def add_demo(command: argparse.ArgumentParser) -> Command:
     command.add_argument(
         "--change", action="store_true", help="the best server turns slow half-way"
     )
-    command.add_argument("--requests", type=int, default=1500, metavar="N", help="default 1500")
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="default 0")
+    command.add_argument("--requests", type=whole, default=1500, metavar="N", help="default 1500")
+    command.add_argument("--seed", type=whole, default=0, metavar="N", help="default 0")
     command.add_argument(
         "--figure", default="routes.svg", metavar="FILE", help="default routes.svg"
     )
     return commands.demo
 
 
+def add_formats(command: argparse.ArgumentParser) -> None:
+    """How a table is printed."""
+    formats = command.add_mutually_exclusive_group()
+    formats.add_argument("--json", action="store_true", help="print the table as JSON, in full")
+    formats.add_argument("--csv", action="store_true", help="print the table as CSV, in full")
+
+
 def add_workers(command: argparse.ArgumentParser) -> None:
     """Where the runs are played."""
     command.add_argument(
-        "--workers", type=int, metavar="N", help="threads (default: one for each core)"
+        "--workers", type=whole, metavar="N", help="threads (default: one for each core)"
     )
     command.add_argument(
         "--dask", metavar="ADDRESS", help="play on the Dask cluster with this scheduler"
