@@ -19,6 +19,8 @@ _HOME = {
     "Run": "tarry.simulation.play",
     "InterpretedWarning": "tarry.simulation.play",
     "compare": "tarry.experiments.compare",
+    "identify": "tarry.experiments.identification",
+    "plan": "tarry.experiments.identification",
     "Result": "tarry.experiments.result",
     "load": "tarry.experiments.result_folder",
     "Log": "tarry.logs",
@@ -67,6 +69,8 @@ if TYPE_CHECKING:
     from tarry import simulation as simulation
     from tarry import theory as theory
     from tarry.experiments.compare import compare as compare
+    from tarry.experiments.identification import identify as identify
+    from tarry.experiments.identification import plan as plan
     from tarry.experiments.result import Result as Result
     from tarry.experiments.result_folder import load as load
     from tarry.live import Agent as Agent

@@ -56,10 +56,16 @@ def test_picture_and_page(visits: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert status == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     text = page.read_text()
-    for part in ("<svg", "visits.csv", "essay has the longest mean", "quiz against essay", "Go on"):
+    for part in (
+        "<svg",
+        "visits.csv",
+        "essay has the longest mean",
+        "quiz against essay",
+        "Go on: the safest",
+    ):
         assert part in text
     assert not any(link in text for link in ("src=", "url(http", "<link", "@import"))
-    assert "Go on: essay is ahead" in out
+    assert "Go on: the safest arm is" in out
     assert f"The page is {page}." in out
 
 

@@ -165,10 +165,10 @@ def verdict(difference: Difference) -> str:
 
 
 def percent(chance: float) -> str:
-    """A probability in whole per cent, never saying more than is known."""
-    if 0 < chance < 0.005:
+    """A probability in whole per cent; none is quite 0 or 1."""
+    if chance < 0.005:
         return "< 1 %"
-    if 0.995 < chance < 1:
+    if chance > 0.995:
         return "> 99 %"
     return f"{100 * chance:.0f} %"
 
