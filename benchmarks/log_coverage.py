@@ -1,7 +1,7 @@
 """How often the intervals of a log hold, and what it costs to look at every play.
 
 python -m benchmarks.log_coverage            a quick look: few repetitions
-python -m benchmarks.log_coverage --write    2000 repetitions, into docs/log-coverage.md
+python -m benchmarks.log_coverage --write    1000 repetitions, into docs/log-coverage.md
 """
 
 import argparse
@@ -275,7 +275,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write docs/log-coverage.md")
     given = parser.parse_args()
-    text = page(2000 if given.write else 60)
+    text = page(1000 if given.write else 60)
     if given.write:
         write_atomically(PAGE, text.encode())
     else:

@@ -14,6 +14,7 @@ import tarry
 from tarry.arrays import FloatArray, IntArray
 from tarry.drawing import save_figure, styled
 from tarry.palette import BLUE, GREEN, INK, ORANGE, PURPLE, RED
+from tarry.survival_curve import kaplan_meier
 
 MAX_DELAY = 600
 TIMES = np.unique(np.concatenate([np.arange(10, 100, 6), np.arange(100, 1501, 20)]))
@@ -45,13 +46,9 @@ def averages(delays: IntArray, now: int) -> list[float]:
 
 def restricted_mean(times: IntArray, seen: IntArray) -> float:
     """The area under the Kaplan-Meier curve, up to D; beyond the oldest play it falls to 0."""
-    ages = np.arange(MAX_DELAY)
-    out = np.bincount(times, minlength=MAX_DELAY + 1)[: MAX_DELAY + 1]
-    back = np.bincount(times[seen], minlength=MAX_DELAY + 1)[: MAX_DELAY + 1]
-    at_risk = out[::-1].cumsum()[::-1] - (out - back)  # of a missing play, d >= its age is known
-    hazard = back / np.maximum(at_risk, 1)
-    beyond = np.cumprod(1 - hazard)[ages]  # P(d > age)
-    return float(beyond[: int(times.max())].sum())
+    # Of a missing play d >= its age is known, so it is not at risk of ending at that age.
+    known = np.where(seen, times, times - 0.5)
+    return kaplan_meier(known, seen).restricted_mean(float(min(times.max(), MAX_DELAY)))
 
 
 def measured() -> tuple[FloatArray, float]:

@@ -54,7 +54,7 @@ def picture(read: "Log") -> str:
 
     drawing = rendered(log_figure(read), "svg", transparent=True).decode()
     caption = "The share of plays still going on after each time, and the mean times."
-    return page.gallery([page.figure("log", drawing, caption)])
+    return f'<div style="max-width: 34rem">{page.figure("log", drawing, caption)}</div>'
 
 
 def difference_table(read: "Log") -> str:
@@ -71,4 +71,4 @@ def difference_table(read: "Log") -> str:
         ]
         for (a, b), d in found.items()
     ]
-    return page.table(["arms", "difference", interval_head(found.level), ""], rows)
+    return page.table(["arms", "difference", interval_head(found.level), "verdict"], rows)

@@ -101,7 +101,7 @@ class Differences(dict[tuple[str, str], Difference]):
         raise KeyError(pair)
 
     def __str__(self) -> str:
-        heads = ["arms", "difference", interval_head(self.level), ""]
+        heads = ["arms", "difference", interval_head(self.level), "verdict"]
         rows = [
             [
                 f"{a} - {b}",
@@ -166,9 +166,9 @@ def verdict(difference: Difference) -> str:
 
 def percent(chance: float) -> str:
     """A probability in whole per cent; none is quite 0 or 1."""
-    if chance < 0.005:
+    if chance < 0.01:
         return "< 1 %"
-    if chance > 0.995:
+    if chance > 0.99:
         return "> 99 %"
     return f"{100 * chance:.0f} %"
 

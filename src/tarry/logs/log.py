@@ -1,7 +1,7 @@
 """A log: one row per play, unfinished ones marked, and what can be said about its arms."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
-from tarry.checks import check_payoff, check_positive, check_share, shortened
+from tarry.checks import check_payoff, check_share, shortened
 from tarry.errors import InputError, UnknownNameError
 from tarry.logs.answers import Best, Curve, Curves, Difference, Differences, Mean, Means
 from tarry.logs.columns import Columns, read_columns
 from tarry.logs.confidence import DRAWS, Draws, mean_draws, quantiles, random_curves, steps_of
-from tarry.logs.rows import BadRows, Row, parse_rows
+from tarry.logs.rows import BadRows, fields_of
 from tarry.survival_curve import SurvivalCurve, kaplan_meier
 
 if TYPE_CHECKING:
@@ -86,15 +86,17 @@ class Log:
         wanted = [arm, time, *told, *([start] if start else []), *context]
         columns = read_columns(source, check_columns(wanted), encoding)
         values = columns.values
-        return cls._parsed(
-            values[arm],
-            values[time],
-            [True] * len(values[arm]) if isinstance(finished, bool) else values[finished],
-            values[start] if start else None,
-            max_delay=max_delay,
-            context={name: values[name] for name in context},
-            decimal_comma=columns.decimal_comma,
-            place_of=columns.place_of,
+        return cls(
+            **fields_of(
+                values[arm],
+                values[time],
+                [True] * len(values[arm]) if isinstance(finished, bool) else values[finished],
+                values[start] if start else None,
+                max_delay=max_delay,
+                context={name: values[name] for name in context},
+                decimal_comma=columns.decimal_comma,
+                place_of=columns.place_of,
+            )
         )
 
     @classmethod
@@ -122,57 +124,16 @@ class Log:
                 f"The lists have the lengths {', '.join(map(str, sorted(lengths)))}; "
                 "there must be one arm, one time and one answer whether it is finished per play."
             )
-        return cls._parsed(
-            names,
-            lasted,
-            ends,
-            begun,
-            max_delay=max_delay,
-            context=context or {},
-            place_of=Columns({}).place_of,
-        )
-
-    @classmethod
-    def _parsed(
-        cls,
-        arms: Sequence[Any],
-        times: Sequence[Any],
-        finished: Sequence[Any],
-        starts: Sequence[Any] | None,
-        *,
-        max_delay: float,
-        context: Mapping[str, Sequence[Any]],
-        place_of: Callable[[int], str],
-        decimal_comma: bool = False,
-    ) -> "Log":
-        most = check_positive("max_delay", max_delay)
-        rows: list[tuple[int, Row]] = []
-        bad = BadRows()
-        for place, row in parse_rows(
-            arms, times, finished, starts, decimal_comma=decimal_comma, place_of=place_of
-        ):
-            if isinstance(row, Row):
-                rows.append((place, row))
-            else:
-                bad = BadRows(bad.number + 1, bad.first or row)
-        if not rows:
-            raise InputError(
-                f"The log has no plays. {bad}" if bad.number else "The log has no rows."
-            )
-        if starts is not None:
-            rows.sort(key=lambda pair: pair[1].start)
-        names = list(dict.fromkeys(row.arm for _, row in rows))
-        number_of = {name: k for k, name in enumerate(names)}
-        lasted = np.array([row.time for _, row in rows])
         return cls(
-            names=tuple(names),
-            arms=np.array([number_of[row.arm] for _, row in rows]),
-            times=np.minimum(lasted, most),
-            finished=np.array([row.finished for _, row in rows]) | (lasted >= most),
-            max_delay=most,
-            starts=None if starts is None else np.array([row.start for _, row in rows]),
-            context={name: [values[p] for p, _ in rows] for name, values in context.items()},
-            bad=bad,
+            **fields_of(
+                names,
+                lasted,
+                ends,
+                begun,
+                max_delay=max_delay,
+                context=context or {},
+                place_of=Columns({}).place_of,
+            )
         )
 
     def __len__(self) -> int:

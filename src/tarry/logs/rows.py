@@ -1,11 +1,14 @@
 """From cells to plays: which arm, how long, finished or not; and which rows are none."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
-from tarry.checks import shortened
+import numpy as np
+
+from tarry.checks import check_positive, shortened
+from tarry.errors import InputError
 
 TRUE = {"true", "t", "yes", "y", "1", "1.0"}
 FALSE = {"false", "f", "no", "n", "0", "0.0"}
@@ -35,6 +38,47 @@ class Row(NamedTuple):
 
 class BadCellError(ValueError):
     """A cell that cannot be what it should be."""
+
+
+def fields_of(
+    arms: Sequence[Any],
+    times: Sequence[Any],
+    finished: Sequence[Any],
+    starts: Sequence[Any] | None,
+    *,
+    max_delay: float,
+    context: Mapping[str, Sequence[Any]],
+    place_of: Callable[[int], str],
+    decimal_comma: bool = False,
+) -> dict[str, Any]:
+    """The fields of a `Log`: plays in order, times cut at D, and the rows that are none."""
+    most = check_positive("max_delay", max_delay)
+    rows: list[tuple[int, Row]] = []
+    bad = BadRows()
+    for place, row in parse_rows(
+        arms, times, finished, starts, decimal_comma=decimal_comma, place_of=place_of
+    ):
+        if isinstance(row, Row):
+            rows.append((place, row))
+        else:
+            bad = BadRows(bad.number + 1, bad.first or row)
+    if not rows:
+        raise InputError(f"The log has no plays. {bad}" if bad.number else "The log has no rows.")
+    if starts is not None:
+        rows.sort(key=lambda pair: pair[1].start)
+    names = list(dict.fromkeys(row.arm for _, row in rows))
+    number_of = {name: k for k, name in enumerate(names)}
+    lasted = np.array([row.time for _, row in rows])
+    return {
+        "names": tuple(names),
+        "arms": np.array([number_of[row.arm] for _, row in rows]),
+        "times": np.minimum(lasted, most),
+        "finished": np.array([row.finished for _, row in rows]) | (lasted >= most),
+        "max_delay": most,
+        "starts": None if starts is None else np.array([row.start for _, row in rows]),
+        "context": {name: [values[p] for p, _ in rows] for name, values in context.items()},
+        "bad": bad,
+    }
 
 
 def parse_rows(

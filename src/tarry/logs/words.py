@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def summary(log: "Log", payoff: "Payoff") -> str:
-    """How much there is, which arm is ahead, how sure that is, and what is not known."""
-    return " ".join([contents(log), *verdict_words(log, payoff), *gaps(log)])
+    """Which arm is ahead, how sure that is, what is not known, and what all that rests on."""
+    return " ".join([*verdict_words(log, payoff), *gaps(log), contents(log)])
 
 
 def contents(log: "Log") -> str:
@@ -38,7 +38,7 @@ def verdict_words(log: "Log", payoff: "Payoff") -> list[str]:
     others = [name for name in log.names if name != arm]
     if not others:
         return [f"{arm} has a mean of {said}."]
-    chance = percent(best[arm])
+    chance = percent(best[arm]).replace("> ", "more than ")
     lines = [f"{arm} has the {length} mean, {said}; it is the best with a probability of {chance}."]
     apart = log.differences(level=1.0 - 0.05 / len(others))
     signed = {name: favourable(apart[arm, name], reward=reward) for name in others}
