@@ -130,7 +130,8 @@ def test_arm_that_nobody_watched_to_the_end_is_open() -> None:
         ["a"] * 50 + ["b"] * 50, [30] * 100, [False] * 50 + [True] * 50, max_delay=90
     )
     mean = log.means()["a"]
-    assert mean.known_to == 30
+    assert (mean.known_to, mean.open_end) == (30, True)
+    assert "≤ 90" in str(log.means())
     assert mean.low < 30
     assert mean.high == pytest.approx(90)
     assert "No play of a was watched beyond 30" in log.summary("reward")

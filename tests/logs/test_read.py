@@ -56,8 +56,9 @@ def check(log: tarry.Log) -> None:
         "\ufeff" + as_csv(yes="True", no="FALSE"),
         as_csv().replace("\n", "\r\n") + "\r\n",
         as_csv(";").replace("variant", '"variant"'),
+        as_csv().replace("\n", "\r"),
     ],
-    ids=["comma", "semicolon", "tab", "bar", "mark", "windows", "quoted"],
+    ids=["comma", "semicolon", "tab", "bar", "mark", "windows", "quoted", "old mac"],
 )
 def test_csv_dialects(text: str, tmp_path: Path) -> None:
     """Delimiters, decimal commas, byte order marks, line ends and words for yes and no."""
@@ -202,11 +203,15 @@ def test_bad_files_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "cut.gz").write_bytes(gzip.compress(as_csv().encode())[:20])
     written(tmp_path / "latin.csv", as_csv().replace("essay", "é"), "latin-1")
     (tmp_path / "sheet.xlsx").write_bytes(b"PK\x03\x04")
+    written(tmp_path / "empty.csv", "\n")
+    written(tmp_path / "long.csv", as_csv() + '"' + "x" * 200_000)
     cases = {
         "none.csv": "The log '{}' cannot be read: No such file or directory.",
         "cut.parquet": "The log '{}' is no complete Parquet file:",
         "cut.gz": "The log '{}' is no complete gzip file:",
         "latin.csv": "'latin.csv' is not UTF-8 text (byte 0xe9 in line 3); save it as UTF-8",
+        "empty.csv": "'empty.csv' is empty; it must have a header and one row per play.",
+        "long.csv": "'long.csv' is no CSV in line 7: field larger than field limit",
         "sheet.xlsx": "'sheet.xlsx' is a spreadsheet; save it as CSV, which tarry reads.",
     }
     for name, said in cases.items():

@@ -70,6 +70,17 @@ def compare() -> tarry.Result:
     return result
 
 
+def read() -> str:
+    """A log, and what it says."""
+    log = tarry.Log.of(["a", "b"], [1.5, 2.0], [True, False], max_delay=3.0)
+    assert_type(log, tarry.Log)
+    assert_type(log.means()["a"].low, float)
+    assert_type(log.differences()["a", "b"].difference, float)
+    assert_type(log.best("reward")["a"], float)
+    assert_type(log.decide("cost").stop, bool)
+    return log.summary("reward")
+
+
 def route(folder: Path) -> Told:
     """An agent in a program."""
     path = folder / "routes.db"
@@ -85,5 +96,6 @@ def route(folder: Path) -> Told:
 
 def main() -> tuple[int, int, Told]:
     """Everything once."""
+    assert read().startswith("b has the longest mean")
     with tempfile.TemporaryDirectory() as folder:
         return len(simulate().arms), compare().runs, route(Path(folder))

@@ -85,7 +85,7 @@ def number_of(options: Namespace, name: str) -> float:
 
 def table_rows(read: "Log", payoff: Any) -> tuple[list[str], list[list[str]]]:
     """One line per arm, the best first."""
-    from tarry.logs.answers import interval, interval_head, percent, rounded, short
+    from tarry.logs.answers import interval, interval_head, mean_text, percent, short
 
     means, best = read.means(), read.best(payoff)
     heads = ["arm", "plays", "unfinished", "mean", interval_head(means.level)]
@@ -94,7 +94,7 @@ def table_rows(read: "Log", payoff: Any) -> tuple[list[str], list[list[str]]]:
             arm,
             str(means[arm].plays),
             str(means[arm].unfinished),
-            rounded(means[arm].mean, means[arm].high - means[arm].low),
+            mean_text(means[arm]),
             interval(means[arm].low, means[arm].high),
             percent(best[arm]),
             short(best.loss[arm]),

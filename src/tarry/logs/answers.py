@@ -38,7 +38,8 @@ class Mean(NamedTuple):
     high: float
     plays: int
     unfinished: int
-    known_to: float  # the curve is known up to this age; below D where nobody was watched longer
+    known_to: float  # the curve is known up to this age
+    open_end: bool  # whether that is before D; the mean then holds the curve level: at most so much
 
 
 class Difference(NamedTuple):
@@ -79,7 +80,7 @@ class Means(dict[str, Mean]):
                 arm,
                 str(m.plays),
                 str(m.unfinished),
-                rounded(m.mean, m.high - m.low),
+                mean_text(m),
                 interval(m.low, m.high),
             ]
             for arm, m in self.items()
@@ -155,6 +156,11 @@ def rounded(value: float, width: float) -> str:
 def short(value: float) -> str:
     """A number with two digits: an expected loss is not known better."""
     return number(float(f"{value:.2g}"))
+
+
+def mean_text(mean: Mean) -> str:
+    """A mean as exactly as its interval allows, or that it is at most so much."""
+    return ("≤ " if mean.open_end else "") + rounded(mean.mean, mean.high - mean.low)
 
 
 def verdict(difference: Difference) -> str:

@@ -132,9 +132,11 @@ def decoded(content: bytes, encoding: str | None, name: str) -> str:
 
 def read_csv(text: str, names: Sequence[str], file: str) -> Columns:
     """The columns of a CSV with a header; commas, semicolons, tabs and bars may part them."""
-    first = text.partition("\n")[0]
+    if not text.strip():
+        raise InputError(f"{file!r} is empty; it must have a header and one row per play.")
+    first = text.splitlines()[0]
     delimiter = max(DELIMITERS, key=lambda sign: header_fit(first, sign, names))
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    lines = csv.reader(io.StringIO(text, newline=None), delimiter=delimiter, skipinitialspace=True)
     try:
         header = [name.strip() for name in next(lines, [])]
         places = {name: header.index(name) for name in checked(header, names)}

@@ -209,6 +209,7 @@ class Log:
             plays=len(times),
             unfinished=int((~finished).sum()),
             known_to=self.max_delay if over else last,
+            open_end=not over,
         )
 
     def differences(self, level: float = 0.95) -> Differences:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tarry.checks import check_payoff
-from tarry.logs.answers import Difference, interval, percent, rounded
+from tarry.logs.answers import Difference, interval, mean_text, percent, rounded
 from tarry.tables import number
 
 if TYPE_CHECKING:
@@ -20,8 +20,10 @@ def contents(log: "Log") -> str:
     """How many plays, how many of them unfinished, and the rows left out."""
     share = log.unfinished / len(log)
     arms = "1 arm" if len(log.names) == 1 else f"{len(log.names)} arms"
-    open_plays = "none is" if not log.unfinished else f"{log.unfinished} ({percent(share)}) are"
-    text = f"{len(log)} plays of {arms}, times up to {log.max_delay:g}; {open_plays} unfinished."
+    open_plays = f"{log.unfinished or 'none'}{f' ({percent(share)})' if share else ''}"
+    verb = "is" if log.unfinished < 2 else "are"
+    size = f"{len(log)} plays of {arms}, times up to {log.max_delay:g}"
+    text = f"{size}; {open_plays} {verb} unfinished."
     return f"{text} {log.bad}" if log.bad.number else text
 
 
@@ -32,7 +34,7 @@ def verdict_words(log: "Log", payoff: "Payoff") -> list[str]:
     best = log.best(payoff)
     arm = best.arm
     mean = means[arm]
-    size = rounded(mean.mean, mean.high - mean.low)
+    size = mean_text(mean)
     said = f"{size} (95 % interval {interval(mean.low, mean.high)})"
     length = "longest" if reward else "shortest"
     others = [name for name in log.names if name != arm]
@@ -70,7 +72,7 @@ def gaps(log: "Log") -> list[str]:
         f"No play of {name} was watched beyond {number(mean.known_to)}, so its interval allows for "
         f"anything up to {log.max_delay:g}."
         for name, mean in means.items()
-        if mean.known_to < log.max_delay
+        if mean.open_end
     ]
 
 
