@@ -4,8 +4,8 @@ Where every play is finished, n ordered payoffs x_1 <= ... <= x_n in [0, D] are 
 weights W_0, ..., W_n of n + 1 evenly drawn pieces of the unit interval. With one more payoff at D,
 quantiles of sum_i W_i x_i are upper limits of the mean; with one more at 0, lower limits (Gaffke
 2005). For payoffs that are 0 or D these are the limits of Clopper and Pearson. That they hold for
-every law on [0, D] is a conjecture which nobody has refuted (Learned-Miller and Thomas 2019, Phan,
-Thomas and Learned-Miller 2021); `python -m benchmarks.log_coverage` measures it.
+every law on [0, D] is a conjecture (Learned-Miller and Thomas 2019), to which we know no
+counterexample; `python -m benchmarks.log_coverage` measures it.
 
 The same weights as a curve: the share that is left after the j-th of n falls by the factor
 U_j^(1/(n - j + 1)) with U_j even on [0, 1]. So written it does not matter why fewer are at risk:
