@@ -1,6 +1,7 @@
 """The paper's theory as functions of a problem: bounds, floors, and the event the proofs need.
 
 upper_bound(policy, problem, horizon)      regret at most, as printed or safe
+increment_ucb_bound, unbounded_plays       the theorems of our own index
 table_one(problem, payoff, horizon)        the orders of the paper's Table 1
 lower_cost, lower_reward, lower_close, lower_conservative      regret at least, on pairs
 information_floor, delay_floor             regret at least, on a problem
@@ -14,6 +15,11 @@ from tarry.theory.cost_bounds import bdse_bound, cse_bound, doublings
 from tarry.theory.coverage import Coverage, bound_coverage, confidence_bounds
 from tarry.theory.evidence import Evidence, evidence
 from tarry.theory.good_event import GoodEvent, good_event
+from tarry.theory.increment_bounds import (
+    increment_ucb_bound,
+    increment_ucb_gap_free,
+    unbounded_plays,
+)
 from tarry.theory.information import information_floor, k_inf
 from tarry.theory.lower import (
     LowerBound,
@@ -42,6 +48,8 @@ __all__ = [
     "evidence",
     "good_event",
     "halvings",
+    "increment_ucb_bound",
+    "increment_ucb_gap_free",
     "information_floor",
     "k_inf",
     "lower_close",
@@ -53,5 +61,6 @@ __all__ = [
     "sepk_bound",
     "table_one",
     "trivial_bound",
+    "unbounded_plays",
     "upper_bound",
 ]
