@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.theorem import trial
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tarry
-from benchmarks.theorem import trial
 from tarry.policies.index.increment_ucb import increment_edges
 from tarry.problems.problem import Problem
 from tarry.theory import (
@@ -33,7 +33,7 @@ def test_edges_run_from_one_to_the_largest_delay(most: int) -> None:
 
 
 def test_numbers_that_the_page_tells() -> None:
-    """r at several D, kappa at the default spread of reward, and the level at T = 150 000."""
+    """The ratio r at several D, kappa at the spread of reward, and the level at T = 150 000."""
     found = [round(coarseness(increment_edges(d)), 2) for d in (1, 10**3, 5000, 10**5, 10**6)]
     assert found == [1.0, 1.35, 1.45, 1.65, 1.82]
     assert spread_price(0.0) == 1.0

@@ -122,7 +122,7 @@ def test_statistics_are_of_the_first_plays_and_on_the_safe_side(payoff: Any) -> 
 
 @pytest.mark.parametrize("payoff", ["cost", "reward"])
 def test_every_bound_holds_under_the_policys_own_play(payoff: Any) -> None:
-    """At a level of 10 % for all counts together no bound of any arm misses more often than that."""
+    """At a level of 10 % for all counts together no bound misses more often than that."""
     runs, delta = 120, 0.1
     misses: dict[tuple[int, str], int] = {}
     for seed in range(runs):
@@ -179,7 +179,7 @@ def test_missing_plays_are_few_exactly() -> None:
     lasting = {
         age: sum(p for v, p in zip(values, chances, strict=True) if v >= age) for age in range(8)
     }
-    policy, mean, tail = tarry.IncrementUCB(), 0.0, {u: 0.0 for u in (0.1, 0.5, 1.0)}
+    policy, mean, tail = tarry.IncrementUCB(), 0.0, dict.fromkeys((0.1, 0.5, 1.0), 0.0)
     mean_delay = sum(v * p for v, p in zip(values, chances, strict=True))
     for outcome in itertools.product(range(3), repeat=steps):
         table = [[values[k], 2] for k in outcome]

@@ -5,6 +5,7 @@ increment_ucb_bound, unbounded_plays       the theorems of our own index
 table_one(problem, payoff, horizon)        the orders of the paper's Table 1
 lower_cost, lower_reward, lower_close, lower_conservative      regret at least, on pairs
 information_floor, delay_floor             regret at least, on a problem
+hindsight_regret                           regret against the best fixed arm of a table
 good_event, bound_coverage                 what the proofs assume, checked on a recorded run
 """
 
@@ -15,6 +16,7 @@ from tarry.theory.cost_bounds import bdse_bound, cse_bound, doublings
 from tarry.theory.coverage import Coverage, bound_coverage, confidence_bounds
 from tarry.theory.evidence import Evidence, evidence
 from tarry.theory.good_event import GoodEvent, good_event
+from tarry.theory.hindsight import hindsight_regret
 from tarry.theory.increment_bounds import (
     increment_ucb_bound,
     increment_ucb_gap_free,
@@ -48,6 +50,7 @@ __all__ = [
     "evidence",
     "good_event",
     "halvings",
+    "hindsight_regret",
     "increment_ucb_bound",
     "increment_ucb_gap_free",
     "information_floor",

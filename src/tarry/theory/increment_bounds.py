@@ -39,7 +39,7 @@ class Setup(NamedTuple):
         return anytime_base(self.means, self.horizon) + GROWTH * math.log(count)
 
     def solved(self, factor: float) -> float:
-        """The factor times lambda(T, n), for the largest n with n <= factor lambda(T, n) that counts.
+        """The most that n <= factor lambda(T, n) and n <= T allow.
 
         Two rounds from n = T: the first says how large n is at most, the second uses it.
         """
@@ -47,7 +47,7 @@ class Setup(NamedTuple):
 
 
 def coarseness(edges: IntArray) -> float:
-    """The ratio r = max_b (x_{b+1} - 1) / x_b, at least 1: a delay is at most r times the edge below it."""
+    """The ratio r = max_b (x_{b+1} - 1) / x_b, at least 1: how far a delay is above its edge."""
     return max([1.0, *((edges[1:] - 1) / edges[:-1]).tolist()])
 
 

@@ -89,14 +89,20 @@ def dispatch(
     if name == "SEPK":
         return sepk_bound(problem, horizon, payoff, form)
     if name == "IncrementUCB":
-        spread = getattr(policy, "spread", None)
-        if getattr(policy, "unbounded", False):
-            most = unbounded_plays(problem, horizon, spread or 0.0)
-            return float(problem.gaps("cost") @ most)
-        return increment_ucb_bound(problem, horizon, payoff, spread)
+        return of_increment_ucb(policy, problem, horizon, payoff)
     if name == "OPSE":
         return opse_bound(problem, horizon, payoff, form, getattr(policy, "log_term", "T"))
     return censored_ucb_bound(problem, horizon, payoff, form, getattr(policy, "radius", "paper"))
+
+
+def of_increment_ucb(policy: Any, problem: Problem, horizon: int, payoff: Any) -> float:
+    """The bound of IncrementUCB with the settings of `policy`, or the default ones for a name."""
+    spread = getattr(policy, "spread", None)
+    if not getattr(policy, "unbounded", False):
+        return increment_ucb_bound(problem, horizon, payoff, spread)
+    if payoff != "cost":
+        raise PayoffError(f"{policy_label(policy)} serves cost only, not {payoff!r}.")
+    return float(problem.gaps("cost") @ unbounded_plays(problem, horizon, spread or 0.0))
 
 
 def trivial_bound(problem: Problem, payoff: Payoff, horizon: int) -> float:
