@@ -16,8 +16,9 @@ from tarry.problems import Replay
 from tarry.tables import markdown_table
 from tarry.theory import hindsight_regret
 
-HORIZON, MAX_DELAY = 50_000, 200
+HORIZON, MAX_DELAY, ARMS = 50_000, 200, 5
 FIRST = 400  # first seed
+AGAINST = "written against it"
 POLICIES: list[Any] = [
     tarry.DelayedFTRL(),
     tarry.AccrualFTRL(),
@@ -33,13 +34,31 @@ POLICIES: list[Any] = [
 
 def stochastic(seed: int) -> Replay:
     """A table drawn from laws: five arms of the paper's first family."""
-    problem = tarry.problems.truncated_normal(5, MAX_DELAY, seed=seed)
+    problem = tarry.problems.truncated_normal(ARMS, MAX_DELAY, seed=seed)
     steps = np.arange(1, HORIZON + 1)[:, None]
-    return tarry.problems.replay(problem.delays(seed, steps, np.arange(5)[None, :]), MAX_DELAY)
+    return tarry.problems.replay(problem.delays(seed, steps, np.arange(ARMS)[None]), MAX_DELAY)
 
 
-def world(kind: str, seed: int) -> Replay:
+def against(policy: Any, seed: int) -> Replay:
+    """A table written against a policy: in each step the arm that it will play is slow.
+
+    Its arms are those that it plays where every arm is slow, drawn with a seed of their own. A
+    policy without randomness walks into it with every step.
+    """
+    rng = np.random.default_rng(seed)
+    noise = rng.uniform(-0.1, 0.1, (HORIZON, ARMS))
+    slow = np.rint(MAX_DELAY * (0.9 + noise)).astype(int)
+    everywhere = tarry.problems.replay(slow, MAX_DELAY)
+    run = tarry.play(policy, everywhere, payoff="cost", horizon=HORIZON, seed=seed + 1000)
+    quick = np.rint(MAX_DELAY * (0.1 + noise)).astype(int)
+    played = run.arms[:, None] == np.arange(ARMS)
+    return tarry.problems.replay(np.where(played, slow, quick), MAX_DELAY)
+
+
+def world(kind: str, seed: int, policy: Any) -> Replay:
     """A table of this kind."""
+    if kind == AGAINST:
+        return against(policy, seed)
     if kind == "stochastic":
         return stochastic(seed)
     tactic: Any = kind
@@ -53,8 +72,10 @@ def regrets(kinds: list[str], count: int) -> dict[tuple[str, str], list[float]]:
         task = bar.add_task("Tables", total=len(kinds) * count)
         for kind in kinds:
             for seed in range(FIRST, FIRST + count):
-                problem = world(kind, seed)
+                problem = world(kind, seed, POLICIES[0])
                 for policy in POLICIES:
+                    if kind == AGAINST:
+                        problem = against(policy, seed)
                     run = tarry.play(policy, problem, payoff="cost", horizon=HORIZON, seed=seed)
                     lost = float(hindsight_regret(run, problem, "cost")[-1])
                     found.setdefault((policy_label(policy), kind), []).append(lost)
@@ -66,8 +87,8 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.adversaries")
     parser.add_argument("--quick", action="store_true", help="two tables of each kind")
-    kinds = ["stochastic", "swap", "slow leader", "random"]
-    found = regrets(kinds, 2 if parser.parse_args().quick else 20)
+    kinds = ["stochastic", "swap", "slow leader", "random", AGAINST]
+    found = regrets(kinds, 2 if parser.parse_args().quick else 8)
     rows = [
         [
             f"`{policy_label(policy)}`",

@@ -61,7 +61,7 @@ def accrued_losses(
     [(tarry.DelayedFTRL(), delayed_losses), (tarry.AccrualFTRL(), accrued_losses)],
     ids=["delayed", "accrual"],
 )
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), arms=st.integers(2, 4), most=st.integers(1, 12))
 def test_arms_follow_from_the_list_of_plays(
     policy: Any, told: Callable[..., Any], seed: int, arms: int, most: int
@@ -106,11 +106,11 @@ def test_regret_in_hindsight_is_as_small_as_the_source_says(tactic: Any) -> None
 
 
 def test_who_trusts_the_past_is_misled_by_a_slow_leader() -> None:
-    """Successive elimination loses several times as much, and more than it would by lot."""
+    """An index of the seen answers loses several times as much as it would by lot."""
     problem = tarry.problems.adversary("slow leader", arms=3, max_delay=40, horizon=10_000, seed=2)
-    trusting = lost(tarry.BDSE(), problem)
+    trusting = lost(tarry.DelayedUCB(), problem)
     assert trusting > 2 * lost(tarry.DelayedFTRL(), problem)
-    assert trusting > lost(tarry.Uniform(), problem)
+    assert trusting > 2 * lost(tarry.Uniform(), problem)
 
 
 def test_the_leader_is_slow_and_all_arms_are_alike_in_hindsight() -> None:
@@ -126,7 +126,7 @@ def test_what_an_adversary_may_be_asked() -> None:
     """Tables are the same for the same seed; other tactics and cut runs are refused."""
     one, two = (tarry.problems.adversary("random", horizon=50, seed=s) for s in (3, 4))
     assert one == tarry.problems.adversary("random", horizon=50, seed=3) != two
-    with pytest.raises(UnknownNameError, match="tactic of an adversary 'charm'"):
+    with pytest.raises(UnknownNameError, match="no tactic of an adversary named 'charm'"):
         tarry.problems.adversary("charm")  # type: ignore[arg-type]  # a wrong word is the point
     run = tarry.play(tarry.Uniform(), one, payoff="cost", horizon=50, record=5)
     with pytest.raises(InputError, match="5 recorded steps of 50"):

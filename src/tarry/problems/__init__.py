@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tarry.errors import UnknownNameError
-from tarry.problems.adversary import adversary
+from tarry.problems.adversaries import adversary
 from tarry.problems.builders import deterministic, from_distributions, from_pmf, from_samples
 from tarry.problems.discretise import discretise
 from tarry.problems.families import (

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
-from tarry.checks import check_not_negative, check_payoff, check_whole
+from tarry.checks import check_number, check_payoff, check_whole
 from tarry.policies.index.increment_ucb import increment_edges, means_bounded
 from tarry.policies.index.kept_bounds import SLOWNESS
 from tarry.policies.index.levels import GROWTH, anytime_base
@@ -53,7 +53,7 @@ def coarseness(edges: IntArray) -> float:
 
 def spread_price(spread: float) -> float:
     """The factor kappa = ((1 + sqrt(1 + c)) / 2)^2: what learning costs more with spread c."""
-    return ((1.0 + math.sqrt(1.0 + check_not_negative("spread", spread))) / 2.0) ** 2
+    return ((1.0 + math.sqrt(1.0 + check_number("spread", spread, 0.0))) / 2.0) ** 2
 
 
 def setup(max_delay: int, horizon: int, payoff: Payoff, spread: float | None = None) -> Setup:

@@ -37,7 +37,7 @@ class AccrualFTRLRule(NamedTuple):
         self.waiting[0] += young - young * (young + 1.0) / (2.0 * self.max_delay)
         inverse_rate = math.sqrt(2.0 * self.waiting[0] / math.log(max(arms, 2)))
         self.leader.follow(self.losses, number, inverse_rate)
-        return self.leader.draw(number, rng)
+        return self.leader.draw_play(number, rng)
 
     def started(self, plays: Plays, row: int) -> None:
         """A play begins to cost."""

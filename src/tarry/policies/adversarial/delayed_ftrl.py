@@ -32,7 +32,7 @@ class DelayedFTRLRule(NamedTuple):
         number = plays.number[row]
         inverse_rate = math.sqrt(2.0 * self.waiting[0] / math.log(max(arms, 2)))
         self.leader.follow(self.losses, number, inverse_rate)
-        return self.leader.draw(number, rng)
+        return self.leader.draw_play(number, rng)
 
     def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
         """An answer counts with its loss over the probability with which its arm was played."""

@@ -65,7 +65,7 @@ class Leader(NamedTuple):
         for arm in range(arms):
             self.chances[arm] /= total
 
-    def draw(self, number: int, rng: Random) -> int:
+    def draw_play(self, number: int, rng: Random) -> int:
         """An arm for play `number`, by these probabilities, which is remembered."""
         left = rng.random()
         arm = 0
