@@ -6,7 +6,7 @@ from typing import Any
 
 import tarry
 from benchmarks.increment.levels import LEVELS
-from benchmarks.increment.waiting import by_arms, by_spread
+from benchmarks.increment.waiting import by_arms, by_level, by_spread
 from benchmarks.increment.worlds import FRESH, HORIZON, TUNING, columns
 from benchmarks.survival.runs import Cell, measure, table_of
 
@@ -49,6 +49,9 @@ def main() -> None:
     print(f"### Waiting, by the number of arms\n\n{by_arms(2 if few else 6)}", flush=True)
     print("### Spread, where it was chosen, 8 instances each\n")
     print(by_spread("Spread", TUNING, 2 if few else 8), flush=True)
+    print(
+        f"### Smaller levels, 8 instances each\n\n{by_level(TUNING, 2 if few else 8)}", flush=True
+    )
 
 
 if __name__ == "__main__":

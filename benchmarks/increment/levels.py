@@ -27,6 +27,7 @@ class OtherLevelRule(NamedTuple):
     """IncrementUCB with another level."""
 
     peeling: bool
+    share: float  # of the level; below 1 nothing is proven
     edges: Constant[Ints]
     level: SharedState[Floats]  # of the step below
     level_step: SharedState[Ints]  # compute it anew from here on
@@ -53,7 +54,9 @@ class OtherLevelRule(NamedTuple):
         """The bound of an arm at the level of now."""
         if ledger.plays[arm] == 0:
             return 1.0 if self.inner.reward else 0.0
-        factor = spread_factor(self.inner.spread, ledger.seen[arm], ledger.missing(arm))
+        factor = self.share * spread_factor(
+            self.inner.spread, ledger.seen[arm], ledger.missing(arm)
+        )
         growth = 0.0 if self.peeling else factor * GROWTH
         if self.inner.reward:
             return self.inner.upper(ledger, arm, factor * self.level[0], growth)
@@ -78,6 +81,7 @@ class OtherLevel:
 
     level: Literal["sooner", "peeling"]
     spread: float | None = None
+    share: float = 1.0
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     needs_horizon: ClassVar[bool] = False
 
@@ -86,6 +90,7 @@ class OtherLevel:
         inner = tarry.IncrementUCB(spread=self.spread).start(setting)
         return OtherLevelRule(
             peeling=self.level == "peeling",
+            share=self.share,
             edges=inner.edges,
             level=np.ones(1),
             level_step=np.zeros(1, np.int64),

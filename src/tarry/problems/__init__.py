@@ -23,6 +23,7 @@ from tarry.problems.hard import (
     hard_cost,
     hard_reward,
 )
+from tarry.problems.heavy import pareto
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem
 from tarry.problems.problem_file import load
@@ -50,6 +51,7 @@ __all__ = [
     "hard_cost",
     "hard_reward",
     "load",
+    "pareto",
     "replay",
     "serverless",
     "survival",

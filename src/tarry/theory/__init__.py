@@ -4,7 +4,8 @@ upper_bound(policy, problem, horizon)      regret at most, as printed or safe
 increment_ucb_bound, unbounded_plays       the theorems of our own index
 table_one(problem, payoff, horizon)        the orders of the paper's Table 1
 lower_cost, lower_reward, lower_close, lower_conservative      regret at least, on pairs
-information_floor, delay_floor             regret at least, on a problem
+delay_floor, early_floor                   regret at least, on a problem, at every horizon
+information_floor                          the same in the limit of long horizons
 hindsight_regret                           regret against the best fixed arm of a table
 good_event, bound_coverage                 what the proofs assume, checked on a recorded run
 """
@@ -22,7 +23,7 @@ from tarry.theory.increment_bounds import (
     increment_ucb_gap_free,
     unbounded_plays,
 )
-from tarry.theory.information import information_floor, k_inf
+from tarry.theory.information import early_floor, information_floor, k_inf
 from tarry.theory.lower import (
     LowerBound,
     lower_close,
@@ -47,6 +48,7 @@ __all__ = [
     "cse_bound",
     "delay_floor",
     "doublings",
+    "early_floor",
     "evidence",
     "good_event",
     "halvings",
