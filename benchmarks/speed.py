@@ -26,6 +26,7 @@ SAMPLING = "a draw per arm"
 SOLVED = "an equation solved"
 SURVIVAL = "survival draws"
 YARDSTICK = "no learning"
+ADVERSARIAL = "regularised leader"
 
 POLICIES: list[tuple[Any, str]] = [
     (tarry.SE(), ELIMINATION),
@@ -49,6 +50,8 @@ POLICIES: list[tuple[Any, str]] = [
     (tarry.BayesUCB(), SOLVED),
     (tarry.DelayedThompson(), SAMPLING),
     (tarry.SurvivalThompson(), SURVIVAL),
+    (tarry.DelayedFTRL(), ADVERSARIAL),
+    (tarry.AccrualFTRL(), ADVERSARIAL),
     (tarry.Uniform(), YARDSTICK),
 ]
 PLAIN: dict[str, tuple[Any, Callable[..., list[int]]]] = {

@@ -45,6 +45,8 @@ _HOME = {
     "SurvivalThompson": "tarry.policies",
     "SurvivalUCB": "tarry.policies",
     "IncrementUCB": "tarry.policies",
+    "DelayedFTRL": "tarry.policies",
+    "AccrualFTRL": "tarry.policies",
 }
 _MODULES = (
     "errors",
@@ -88,8 +90,10 @@ if TYPE_CHECKING:
     from tarry.policies import RSE as RSE
     from tarry.policies import SE as SE
     from tarry.policies import SEPK as SEPK
+    from tarry.policies import AccrualFTRL as AccrualFTRL
     from tarry.policies import BayesUCB as BayesUCB
     from tarry.policies import CensoredUCB as CensoredUCB
+    from tarry.policies import DelayedFTRL as DelayedFTRL
     from tarry.policies import DelayedThompson as DelayedThompson
     from tarry.policies import DelayedUCB as DelayedUCB
     from tarry.policies import IncrementUCB as IncrementUCB

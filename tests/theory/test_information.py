@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import tarry
 from tarry.errors import InputError
 from tarry.problems import Law
-from tarry.theory import information_floor, k_inf
+from tarry.theory import early_floor, information_floor, k_inf
 
 
 def kl(p: float, q: float) -> float:
@@ -82,6 +82,31 @@ def test_floor_adds_up_the_arms() -> None:
     assert information_floor(tarry.problems.bernoulli(1, 9), "cost", 500) == 0
     equal = tarry.problems.bernoulli(max_delay=9, probabilities=[0.5, 0.5])
     assert information_floor(equal, "reward", 500) == 0
+
+
+def test_no_floor_is_above_what_can_be_lost() -> None:
+    """The asymptotic floor is cut off at T times the largest gap, which it exceeds for small T."""
+    problem = tarry.problems.bernoulli(max_delay=9, probabilities=[0.5, 0.49])
+    assert information_floor(problem, "reward", 100) == pytest.approx(100 * 0.01)
+    assert early_floor(problem, "reward", 100) < 1.0
+
+
+def test_the_early_floor_holds_for_policies_that_are_no_worse_than_lots() -> None:
+    """It is half of what lots lose in the first steps, never falls, and no policy is below it."""
+    problem = tarry.problems.bernoulli(max_delay=4, probabilities=[0.5, 0.45])
+    k = kl(0.55, 0.5)
+    first = early_floor(problem, "cost", int(1 / (8 * k)))
+    assert first >= 0.05 * int(1 / (8 * k)) / 2 / 2
+    values = [early_floor(problem, "cost", t) for t in (1, 5, 20, 60, 200, 10**6)]
+    assert values == sorted(values)
+    assert values[-1] == pytest.approx(0.05 * 2 / (27 * 2 * k))
+    for policy in (tarry.DelayedThompson(), tarry.IncrementUCB(), tarry.Uniform()):
+        horizon = int(2 / (9 * k))
+        runs = [
+            tarry.play(policy, problem, payoff="cost", horizon=horizon, seed=s, record=1).regret[-1]
+            for s in range(60)
+        ]
+        assert np.mean(runs) >= early_floor(problem, "cost", horizon)
 
 
 def test_large_supports_are_handled() -> None:

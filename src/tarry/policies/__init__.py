@@ -3,6 +3,8 @@
 from typing import Any
 
 from tarry.errors import UnknownNameError
+from tarry.policies.adversarial.accrual_ftrl import AccrualFTRL
+from tarry.policies.adversarial.delayed_ftrl import DelayedFTRL
 from tarry.policies.baselines.delayed_thompson import DelayedThompson
 from tarry.policies.baselines.qpmd import QPMD
 from tarry.policies.baselines.uniform import Uniform
@@ -45,6 +47,8 @@ POLICIES: dict[str, type[Any]] = {
         SurvivalThompson,
         SurvivalUCB,
         IncrementUCB,
+        DelayedFTRL,
+        AccrualFTRL,
         Uniform,
     )
 }
@@ -72,8 +76,10 @@ __all__ = [
     "SE",
     "SEPK",
     "STOP",
+    "AccrualFTRL",
     "BayesUCB",
     "CensoredUCB",
+    "DelayedFTRL",
     "DelayedThompson",
     "DelayedUCB",
     "IncrementUCB",

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from tarry.errors import UnknownNameError
+from tarry.problems.adversaries import adversary
 from tarry.problems.builders import deterministic, from_distributions, from_pmf, from_samples
 from tarry.problems.discretise import discretise
 from tarry.problems.families import (
@@ -22,6 +23,7 @@ from tarry.problems.hard import (
     hard_cost,
     hard_reward,
 )
+from tarry.problems.heavy import pareto
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem
 from tarry.problems.problem_file import load
@@ -33,6 +35,7 @@ __all__ = [
     "Law",
     "Problem",
     "Replay",
+    "adversary",
     "bernoulli",
     "by_name",
     "cdn",
@@ -48,6 +51,7 @@ __all__ = [
     "hard_cost",
     "hard_reward",
     "load",
+    "pareto",
     "replay",
     "serverless",
     "survival",

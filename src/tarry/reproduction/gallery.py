@@ -41,15 +41,21 @@ def paper_pictures(experiment: Experiment, result: Result) -> Iterator[Picture]:
     floors = floor_curves(experiment)
     for problem in result.problems:
         every = {(problem, policy): result.curve(policy, problem) for policy in result.policies}
-        floor = Level("information floor", result.steps(problem), floors[problem])
+        steps, floor = result.steps(problem), floors[problem]
+        levels = [
+            Level("asymptotic information floor", steps, floor.asymptotic),
+            Level("floor at every T", steps, floor.always),
+        ]
         axes = figures.plot_curves(
-            every, title=f"{payoff}, {problem}", log=True, band="interval", levels=[floor]
+            every, title=f"{payoff}, {problem}", log=True, band="interval", levels=levels
         )
         yield Picture(
             f"{payoff}-all-{result.about(problem)['file']}",
             f"All policies on {problem}, delay as {payoff}: mean of {result.runs} runs with its "
-            f"95 % interval, logarithmic. The information floor (Lai and Robbins) is what remains "
-            f"in the limit of large T; at a finite T a policy may be below it.",
+            f"95 % interval, logarithmic. The asymptotic information floor (Lai and Robbins, "
+            f"at most T times the largest gap) is what remains in the limit of large T; at a "
+            f"finite T a policy may be below it. The floor at every T is the greater of the delay floor "
+            f"and the early one of Garivier, Menard and Stoltz, which is small.",
             figures.figure_of(axes),
         )
     yield overview(result)

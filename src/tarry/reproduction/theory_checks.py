@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tarry import theory
-from tarry.arrays import FloatArray
+from tarry.arrays import FloatArray, Steps
 from tarry.experiments.experiment import Experiment, seeds_of_run
 from tarry.experiments.result import Result
-from tarry.problems.problem import Problem
+from tarry.problems.problem import Payoff, Problem
 from tarry.simulation.play import play
+from tarry.theory.blind import blind_groups
+from tarry.theory.information import distinguishing, early_plays
 
 CHECKED = {"cost": ("BDSE", "SEPK"), "reward": ("BHSE", "SEPK")}  # with constants in the paper
 
@@ -48,15 +50,37 @@ def instances(experiment: Experiment, number: int) -> Iterator[Problem]:
         yield case.draw(seeds_of_run(experiment.seed, run).problem)
 
 
-def floor_curves(experiment: Experiment) -> dict[str, FloatArray]:
-    """The information floor at the recorded steps, averaged over the instances, by problem."""
+class Floors(NamedTuple):
+    """Regret at least, at the recorded steps, averaged over the instances."""
+
+    asymptotic: FloatArray  # the information floor, capped: a limit, not a bound at these steps
+    always: FloatArray  # the greater of the delay floor and the early floor: holds at each step
+
+
+def floor_curves(experiment: Experiment) -> dict[str, Floors]:
+    """The floors by problem."""
     found = {}
     for number, case in enumerate(experiment.cases):
-        payoff, last = experiment.payoff, case.horizon
-        floors = [theory.information_floor(p, payoff, last) for p in instances(experiment, number)]
-        per_log = np.mean(floors) / math.log(last)
-        found[case.name] = per_log * np.log(np.maximum(case.steps, 2))
+        each = [floors_of(p, experiment.payoff, case.steps) for p in instances(experiment, number)]
+        found[case.name] = Floors(*(np.mean(part, axis=0) for part in zip(*each, strict=True)))
     return found
+
+
+def floors_of(problem: Problem, payoff: Payoff, steps: Steps) -> Floors:
+    """The floors of one instance."""
+    pairs = distinguishing(problem, payoff)
+    per_log = math.fsum(gap / k for gap, k in pairs)
+    most = steps * float(problem.gaps(payoff).max())
+    groups = blind_groups(problem, payoff)
+    always = [
+        max(
+            math.fsum(gap * early_plays(step, problem.arms, k) for gap, k in pairs),
+            *(min(blind, step) * price for blind, price in groups),
+        )
+        for step in steps.tolist()
+    ]
+    learnt = per_log * np.log(np.maximum(steps, 2))
+    return Floors(np.minimum(learnt, most), np.array(always))
 
 
 def bound_rows(experiment: Experiment, result: Result) -> list[BoundRow]:

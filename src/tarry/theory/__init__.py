@@ -1,9 +1,12 @@
 """The paper's theory as functions of a problem: bounds, floors, and the event the proofs need.
 
 upper_bound(policy, problem, horizon)      regret at most, as printed or safe
+increment_ucb_bound, unbounded_plays       the theorems of our own index
 table_one(problem, payoff, horizon)        the orders of the paper's Table 1
 lower_cost, lower_reward, lower_close, lower_conservative      regret at least, on pairs
-information_floor, delay_floor             regret at least, on a problem
+delay_floor, early_floor                   regret at least, on a problem, at every horizon
+information_floor                          the same in the limit of long horizons
+hindsight_regret                           regret against the best fixed arm of a table
 good_event, bound_coverage                 what the proofs assume, checked on a recorded run
 """
 
@@ -14,7 +17,13 @@ from tarry.theory.cost_bounds import bdse_bound, cse_bound, doublings
 from tarry.theory.coverage import Coverage, bound_coverage, confidence_bounds
 from tarry.theory.evidence import Evidence, evidence
 from tarry.theory.good_event import GoodEvent, good_event
-from tarry.theory.information import information_floor, k_inf
+from tarry.theory.hindsight import hindsight_regret
+from tarry.theory.increment_bounds import (
+    increment_ucb_bound,
+    increment_ucb_gap_free,
+    unbounded_plays,
+)
+from tarry.theory.information import early_floor, information_floor, k_inf
 from tarry.theory.lower import (
     LowerBound,
     lower_close,
@@ -39,9 +48,13 @@ __all__ = [
     "cse_bound",
     "delay_floor",
     "doublings",
+    "early_floor",
     "evidence",
     "good_event",
     "halvings",
+    "hindsight_regret",
+    "increment_ucb_bound",
+    "increment_ucb_gap_free",
     "information_floor",
     "k_inf",
     "lower_close",
@@ -53,5 +66,6 @@ __all__ = [
     "sepk_bound",
     "table_one",
     "trivial_bound",
+    "unbounded_plays",
     "upper_bound",
 ]

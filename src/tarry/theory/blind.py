@@ -45,16 +45,23 @@ def delay_floor(problem: Problem, payoff: Payoff, horizon: int) -> float:
     25.1813
     """
     steps = check_whole("horizon", horizon, 1)
+    return max(
+        (min(blind, steps) * price for blind, price in blind_groups(problem, payoff)), default=0.0
+    )
+
+
+def blind_groups(problem: Problem, payoff: Payoff) -> list[tuple[int, float]]:
+    """Of each group of arms that look alike: in how many steps, and what each of them costs."""
     best = problem.best(payoff)
     gaps = problem.gaps(payoff).tolist()
     others = [arm for arm in range(problem.arms) if arm != best]
     same = {arm: agreement(problem.laws[best], problem.laws[arm]) for arm in others}
     groups = [[arm] for arm in others]
     groups += [[arm for arm in others if same[arm] >= x] for x in sorted(set(same.values()))]
-    floors = [0.0]
+    found = []
     for group in groups:
-        blind = min(min(same[arm] for arm in group) + 1, steps)
+        blind = min(same[arm] for arm in group) + 1
         inside = sum(gaps[arm] for arm in group) / (len(group) + 1)
         outside = min((gaps[arm] for arm in others if arm not in group), default=inside)
-        floors.append(blind * min(inside, outside))
-    return max(floors)
+        found.append((blind, min(inside, outside)))
+    return found

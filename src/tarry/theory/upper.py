@@ -8,6 +8,7 @@ from tarry.problems.problem import Payoff, Problem
 from tarry.theory.censored_bounds import censored_ucb_bound
 from tarry.theory.conservative_bounds import opse_bound, order, sepk_bound
 from tarry.theory.cost_bounds import bdse_bound, cse_bound
+from tarry.theory.increment_bounds import increment_ucb_bound, unbounded_plays
 from tarry.theory.quantities import check_form, quantities
 from tarry.theory.reward_bounds import bhse_bound, delay_term, rse_bound
 
@@ -19,6 +20,7 @@ BOUNDS: dict[str, tuple[str, ...]] = {
     "SEPK": ("cost", "reward"),
     "OPSE": ("cost", "reward"),
     "CensoredUCB": ("cost", "reward"),
+    "IncrementUCB": ("cost", "reward"),
 }
 
 
@@ -40,6 +42,7 @@ def upper_bound(
         payoff: "cost" or "reward"; needed where the policy serves both.
         form: "printed": the formula of the main text; "appendix": the one of its appendix;
             "safe": corrected where the print does not follow from its proof. See each function.
+            All forms are one for a policy that is not the paper's.
         threshold: B of CSE and RSE, if `policy` is a name.
 
     >>> import tarry
@@ -85,9 +88,21 @@ def dispatch(
         return (bdse_bound if name == "BDSE" else bhse_bound)(problem, horizon, form)
     if name == "SEPK":
         return sepk_bound(problem, horizon, payoff, form)
+    if name == "IncrementUCB":
+        return of_increment_ucb(policy, problem, horizon, payoff)
     if name == "OPSE":
         return opse_bound(problem, horizon, payoff, form, getattr(policy, "log_term", "T"))
     return censored_ucb_bound(problem, horizon, payoff, form, getattr(policy, "radius", "paper"))
+
+
+def of_increment_ucb(policy: Any, problem: Problem, horizon: int, payoff: Any) -> float:
+    """The bound of IncrementUCB with the settings of `policy`, or the default ones for a name."""
+    spread = getattr(policy, "spread", None)
+    if not getattr(policy, "unbounded", False):
+        return increment_ucb_bound(problem, horizon, payoff, spread)
+    if payoff != "cost":
+        raise PayoffError(f"{policy_label(policy)} serves cost only, not {payoff!r}.")
+    return float(problem.gaps("cost") @ unbounded_plays(problem, horizon, spread or 0.0))
 
 
 def trivial_bound(problem: Problem, payoff: Payoff, horizon: int) -> float:

@@ -127,7 +127,7 @@ class IncrementUCB:
     Guarantee: `docs/increment-ucb.md` proves that for cost the expected regret is at most about
     8 (mu_i / Delta_i) l + D Delta_i for each arm i that is nearly as good as the best one, and
     O(l + d*) for each that is much worse, d* = the mean delay of the *best* arm; for reward
-    likewise. `tarry.theory.increment_regret` computes the bound.
+    likewise. `tarry.theory.increment_ucb_bound` computes it.
 
     Args:
         spread: c from 0 on: the level of an arm is up to 1 + c times as high while few of its plays
