@@ -24,6 +24,9 @@ class Curve(NamedTuple):
     low: FloatArray  # 95 % interval of the mean (Student's t)
     high: FloatArray
     runs: npt.NDArray[np.int64]  # that reached the step
+    few: FloatArray  # the 5 % quantile of the runs
+    most: FloatArray  # the 95 % quantile
+    worst: FloatArray  # the largest regret of all runs
 
 
 def curve_of(steps: Steps, regret: FloatArray) -> Curve:
@@ -36,7 +39,18 @@ def curve_of(steps: Steps, regret: FloatArray) -> Curve:
         squares = np.where(np.isnan(regret), 0.0, regret - mean) ** 2
         std = np.sqrt(squares.sum(axis=0) / np.where(count > 1, count - 1, np.nan))
         half = student(count - 1) * std / np.sqrt(count)
-    return Curve(steps, mean, std, mean - half, mean + half, count)
+    few, most, worst = quantiles_of(regret, (0.05, 0.95, 1.0))
+    return Curve(steps, mean, std, mean - half, mean + half, count, few, most, worst)
+
+
+def quantiles_of(regret: FloatArray, shares: Sequence[float]) -> FloatArray:
+    """Quantiles over the runs, one row for each share; NaN at steps that no run has reached."""
+    found = np.full((len(shares), *regret.shape[1:]), np.nan)
+    reached = ~np.all(np.isnan(regret), axis=0)
+    known = regret[:, reached]
+    take = np.nanquantile if np.isnan(known).any() else np.quantile
+    found[:, reached] = take(known, shares, axis=0)
+    return found
 
 
 def student(degrees: npt.ArrayLike) -> FloatArray:
@@ -56,13 +70,20 @@ class FinalRow(NamedTuple):
     low: float  # 95 % interval of the mean
     high: float
     runs: int  # that reached the horizon
+    worst: float  # the largest regret of them
+    quantiles: tuple[float, ...] = ()  # those that were asked for
 
 
-def final_row(problem: str, policy: str, regret: FloatArray) -> FinalRow:
+def final_row(
+    problem: str, policy: str, regret: FloatArray, shares: Sequence[float] = ()
+) -> FinalRow:
     """Sum up the final regrets of the runs of a policy."""
-    curve = curve_of(np.ones(1, np.int64), regret[:, np.newaxis])
+    column = regret[:, np.newaxis]
+    curve = curve_of(np.ones(1, np.int64), column)
     mean, std, low, high = (float(part[0]) for part in curve[1:5])
-    return FinalRow(problem, policy, mean, std, low, high, int(curve.runs[0]))
+    asked = tuple(float(value[0]) for value in quantiles_of(column, shares)) if shares else ()
+    runs, worst = int(curve.runs[0]), float(curve.worst[0])
+    return FinalRow(problem, policy, mean, std, low, high, runs, worst, asked)
 
 
 @dataclass(frozen=True)
@@ -71,6 +92,7 @@ class FinalTable(Sequence[FinalRow]):
 
     rows: Sequence[FinalRow]
     payoff: str
+    shares: Sequence[float] = ()  # of the quantiles shown, with the worst run after them
 
     def __getitem__(self, number: int) -> FinalRow:  # type: ignore[override]  # rows only, no slices
         return self.rows[number]
@@ -89,7 +111,9 @@ class FinalTable(Sequence[FinalRow]):
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """The heads and the rows as text; the problem is left out where there is only one."""
-        heads = ["problem", "policy", "mean", "std", "95 % interval", "runs"]
+        heads = ["problem", "policy", "mean", "std", "95 % interval"]
+        tails = [f"{100 * share:g} %" for share in self.shares]
+        heads += [*tails, "worst", "runs"] if tails else ["runs"]
         lines = [
             [
                 row.problem,
@@ -97,6 +121,7 @@ class FinalTable(Sequence[FinalRow]):
                 number(row.mean),
                 number(row.std),
                 f"{number(row.low)} to {number(row.high)}" if row.runs > 1 else "-",
+                *(number(value) for value in (*row.quantiles, row.worst) if self.shares),
                 str(row.runs),
             ]
             for row in self.rows
@@ -107,7 +132,7 @@ class FinalTable(Sequence[FinalRow]):
 
     def __str__(self) -> str:
         heads, lines = self.cells()
-        return "\n".join(aligned([heads, *lines], left=range(len(heads) - 4)))
+        return "\n".join(aligned([heads, *lines], left=range(heads.index("mean"))))
 
 
 class Difference(NamedTuple):
