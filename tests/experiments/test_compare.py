@@ -86,6 +86,26 @@ def test_final_table_prints() -> None:
     assert len(both.final("b")) == 2
 
 
+def test_final_table_shows_quantiles_and_the_worst_run() -> None:
+    """Where quantiles are asked for they stand before the number of runs, the worst run last."""
+    result = compare_small(runs=5)
+    table = result.final(quantiles=[0.5, 0.99])
+    finals = result.regret("Uniform")[:, -1]
+    row = table.row("Uniform")
+    assert row.quantiles == pytest.approx(np.quantile(finals, [0.5, 0.99]))
+    assert row.worst == finals.max()
+    assert str(table).splitlines()[0].split("interval")[1].split() == [
+        "50",
+        "%",
+        "99",
+        "%",
+        "worst",
+        "runs",
+    ]
+    with pytest.raises(InputError, match="A quantile is 99"):
+        result.final(quantiles=[99])
+
+
 def test_one_run_has_no_interval() -> None:
     """A single run gives a mean, and a dash in place of a spread."""
     line = str(compare_small(runs=1).final()).splitlines()[1]

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -66,6 +67,16 @@ def test_part_of_a_result_can_be_drawn(result: tarry.Result) -> None:
     axes = result.plot(problems=["fixed"], policies=["SE"], log=True, band="interval")
     assert len(axes.lines) == 1
     assert axes.get_yscale() == "log"
+
+
+def test_quantiles_and_the_worst_run_can_be_drawn(result: tarry.Result) -> None:
+    """Around the mean the middle 90 % of the runs, and a thin line for the worst of them."""
+    axes = result.plot(problems=["fixed"], policies=["Uniform"], band="quantiles")
+    _, worst = axes.lines
+    regret = result.regret("Uniform", "fixed")
+    assert np.allclose(np.asarray(worst.get_ydata()), regret.max(axis=0))
+    band = axes.collections[0].get_paths()[0].get_extents()
+    assert band.y1 == pytest.approx(np.quantile(regret[:, -1], 0.95))
 
 
 def test_legend_stands_outside_of_the_data(result: tarry.Result) -> None:

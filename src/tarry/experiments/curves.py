@@ -24,6 +24,9 @@ class Curve(NamedTuple):
     low: FloatArray  # 95 % interval of the mean; see `interval_of`
     high: FloatArray
     runs: npt.NDArray[np.int64]  # that reached the step
+    few: FloatArray  # the 5 % quantile of the runs
+    most: FloatArray  # the 95 % quantile
+    worst: FloatArray  # the largest regret of all runs
 
 
 def curve_of(steps: Steps, regret: FloatArray) -> Curve:
@@ -36,7 +39,8 @@ def curve_of(steps: Steps, regret: FloatArray) -> Curve:
         squares = np.where(np.isnan(regret), 0.0, regret - mean) ** 2
         std = np.sqrt(squares.sum(axis=0) / np.where(count > 1, count - 1, np.nan))
         half = student(count - 1) * std / np.sqrt(count)
-    return Curve(steps, mean, std, *interval_of(mean, half, least), count)
+    few, most, worst = quantiles_of(regret, (0.05, 0.95, 1.0))
+    return Curve(steps, mean, std, *interval_of(mean, half, least), count, few, most, worst)
 
 
 def interval_of(
@@ -53,6 +57,16 @@ def interval_of(
         factor = np.where(across, np.exp(half / mean), 1.0)
         low = np.where(across, mean / factor, mean - half)
         return low, np.where(across, mean * factor, mean + half)
+
+
+def quantiles_of(regret: FloatArray, shares: Sequence[float]) -> FloatArray:
+    """Quantiles over the runs, one row for each share; NaN at steps that no run has reached."""
+    found = np.full((len(shares), *regret.shape[1:]), np.nan)
+    reached = ~np.all(np.isnan(regret), axis=0)
+    known = regret[:, reached]
+    take = np.nanquantile if np.isnan(known).any() else np.quantile
+    found[:, reached] = take(known, shares, axis=0)
+    return found
 
 
 def student(degrees: npt.ArrayLike) -> FloatArray:
@@ -72,13 +86,20 @@ class FinalRow(NamedTuple):
     low: float  # 95 % interval of the mean
     high: float
     runs: int  # that reached the horizon
+    worst: float  # the largest regret of them
+    quantiles: tuple[float, ...] = ()  # those that were asked for
 
 
-def final_row(problem: str, policy: str, regret: FloatArray) -> FinalRow:
+def final_row(
+    problem: str, policy: str, regret: FloatArray, shares: Sequence[float] = ()
+) -> FinalRow:
     """Sum up the final regrets of the runs of a policy."""
-    curve = curve_of(np.ones(1, np.int64), regret[:, np.newaxis])
+    column = regret[:, np.newaxis]
+    curve = curve_of(np.ones(1, np.int64), column)
     mean, std, low, high = (float(part[0]) for part in curve[1:5])
-    return FinalRow(problem, policy, mean, std, low, high, int(curve.runs[0]))
+    asked = tuple(float(value[0]) for value in quantiles_of(column, shares)) if shares else ()
+    runs, worst = int(curve.runs[0]), float(curve.worst[0])
+    return FinalRow(problem, policy, mean, std, low, high, runs, worst, asked)
 
 
 @dataclass(frozen=True)
@@ -87,6 +108,7 @@ class FinalTable(Rows[FinalRow]):
 
     rows: Sequence[FinalRow]
     payoff: str
+    shares: Sequence[float] = ()  # of the quantiles shown, with the worst run after them
 
     def row(self, policy: str, problem: str | None = None) -> FinalRow:
         """The row of a policy, on a problem if there are several."""
@@ -99,7 +121,9 @@ class FinalTable(Rows[FinalRow]):
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """The heads and the rows as text; the problem is left out where there is only one."""
-        heads = ["problem", "policy", "mean", "std", "95 % interval", "runs"]
+        heads = ["problem", "policy", "mean", "std", "95 % interval"]
+        tails = [f"{100 * share:g} %" for share in self.shares]
+        heads += [*tails, "worst", "runs"] if tails else ["runs"]
         lines = [
             [
                 row.problem,
@@ -107,6 +131,7 @@ class FinalTable(Rows[FinalRow]):
                 number(row.mean),
                 number(row.std),
                 span(row.low, row.high) if row.runs > 1 else "-",
+                *(number(value) for value in (*row.quantiles, row.worst) if self.shares),
                 str(row.runs),
             ]
             for row in self.rows
@@ -115,7 +140,7 @@ class FinalTable(Rows[FinalRow]):
 
     def __str__(self) -> str:
         heads, lines = self.cells()
-        return "\n".join(aligned([heads, *lines], left=range(len(heads) - 4)))
+        return "\n".join(aligned([heads, *lines], left=range(heads.index("mean"))))
 
 
 def span(low: float, high: float) -> str:

@@ -38,7 +38,7 @@ __all__ = [
     "short_number",
 ]
 
-BANDS = ("std", "interval", "none")
+BANDS = ("std", "interval", "quantiles", "none")
 DASHES: tuple[Any, ...] = ((0, (1, 1)), (0, (1, 3)), (0, (4, 1, 1, 1)))  # of floors and bounds
 
 
@@ -62,7 +62,7 @@ def plot_curves(
 ) -> Axes:
     """Regret against steps, for curves by (problem, policy), into a file or into `axes`."""
     if band not in BANDS:
-        raise InputError(f"The band is {band!r}; it must be 'std', 'interval' or 'none'.")
+        raise InputError(f"The band is {band!r}; it must be one of {', '.join(BANDS)}.")
     with styled():
         own = axes is None
         target = new_figure(3.5).subplots() if axes is None else axes
@@ -101,6 +101,8 @@ def draw_curves(
             )  # what is not positive has no place on a log axis
             low = np.maximum(low, floor)
             axes.fill_between(curve.steps, low, high, color=colour[policy], alpha=0.16, lw=0)
+        if band == "quantiles":
+            axes.plot(curve.steps, curve.worst, **look, lw=0.6, alpha=0.8)
     for level, dashes in zip(levels, DASHES, strict=False):
         axes.plot(level.x, level.y, color=INK, lw=1.0, linestyle=dashes, label=level.label)
     axes.set(xlabel="step", ylabel="regret")
@@ -118,6 +120,8 @@ def band_of(curve: Curve, band: str) -> tuple[FloatArray, FloatArray]:
     """The edges of the band; none where there is a single run."""
     if band == "interval":
         return curve.low, curve.high
+    if band == "quantiles":
+        return curve.few, curve.most
     return curve.mean - curve.std, curve.mean + curve.std
 
 

@@ -2,7 +2,7 @@
 
 import importlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -107,15 +107,21 @@ class Result:
         """Mean, standard deviation and 95 % interval of the mean at each recorded step."""
         return curve_of(self.steps(problem), self.regret(policy, problem))
 
-    def final(self, problem: str | None = None) -> FinalTable:
-        """The regret at the horizon: policy, mean, std, 95 % interval of the mean."""
+    def final(self, problem: str | None = None, *, quantiles: Sequence[float] = ()) -> FinalTable:
+        """The regret at the horizon: policy, mean, std, 95 % interval of the mean.
+
+        With `quantiles`, such as (0.5, 0.99), also those of the runs, and the worst run.
+        """
+        for share in quantiles:
+            if not 0 <= share <= 1:
+                raise InputError(f"A quantile is {share!r}; it must be a number from 0 to 1.")
         chosen = self.problems if problem is None else (self._name(problem),)
         rows = [
-            final_row(name, policy, self.regret(policy, name)[:, -1])
+            final_row(name, policy, self.regret(policy, name)[:, -1], quantiles)
             for name in chosen
             for policy in self.policies
         ]
-        return FinalTable(rows, self.payoff)
+        return FinalTable(rows, self.payoff, quantiles)
 
     def differences(self, policy: str, other: str, problem: str | None = None) -> DifferenceTable:
         """Regret of `policy` minus that of `other` at the horizon, paired run by run.
@@ -158,8 +164,9 @@ class Result:
         """Draw the regret curves into a file (.svg, .png, .pdf), or into `axes`; show nothing.
 
         Policies differ by colour, problems by line style. `band` is "std" (one standard deviation
-        of the runs to each side, as in the paper), "interval" (95 % interval of the mean) or
-        "none". `log` makes the regret axis logarithmic.
+        of the runs to each side, as in the paper), "interval" (95 % interval of the mean),
+        "quantiles" (the middle 90 % of the runs, with the worst as a thin line) or "none". `log`
+        makes the regret axis logarithmic.
         """
         figures = drawing()
         names = [self._name(name) for name in problems or self.problems]

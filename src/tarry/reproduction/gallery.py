@@ -54,8 +54,8 @@ def paper_pictures(experiment: Experiment, result: Result) -> Iterator[Picture]:
             f"All policies on {problem}, delay as {payoff}: mean of {result.runs} runs with its "
             f"95 % interval, logarithmic. The asymptotic information floor (Lai and Robbins, "
             f"at most T times the largest gap) is what remains in the limit of large T; at a "
-            f"finite T a policy may be below it. The floor at every T is the greater of the delay floor "
-            f"and the early one of Garivier, Menard and Stoltz, which is small.",
+            f"finite T a policy may be below it. The floor at every T is the greater of the delay "
+            f"floor and the early one of Garivier, Menard and Stoltz, which is small.",
             figures.figure_of(axes),
         )
     yield overview(result)

@@ -1,0 +1,151 @@
+"""The page docs/tails.md from what was played."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from benchmarks.tails.runs import LAST, OURS, RIVAL, Results, Tail, runs_of
+from benchmarks.tails.verdicts import against_rival, asked_for
+from benchmarks.tails.worlds import World
+from tarry.tables import markdown_table, number
+
+GROUPS = {
+    "small": "Small problems",
+    "example": "The example for longer",
+    "family": "The paper's families",
+    "realistic": "Problems that look like real systems",
+    "hard": "The paper's hard pairs",
+    "time-out": "Time-outs far above all delays",
+}
+INTRODUCTION = """\
+# Bad runs
+
+Written by `python -m benchmarks.tails --write`; do not edit.
+
+A mean over twenty runs says nothing about the one run in a thousand that never finds the best arm,
+and a user has one run. This page is about that run: for every policy that the documentation
+recommends, and `DelayedThompson` as a yardstick, how the regret at the horizon is distributed.
+A run **ends on a wrong arm** if most of the last {last} % of its plays are of arms that are not
+best. All policies meet the same delays in the same run; nothing was tuned on these problems or
+seeds."""
+FIGURE = """\
+:::{drawing} figures/tails.svg
+:alt: ALT
+
+CAPTION
+:::"""
+ALT = (
+    "Two panels, cost and reward. For each policy the share of runs whose regret exceeds so many "
+    "times the mean regret of DelayedThompson on the same problem, on logarithmic axes. The curve "
+    "of SurvivalThompson falls like that of DelayedThompson or faster."
+)
+CAPTION = (
+    "All runs on the small problems. How many runs have a regret above so many times the mean "
+    "regret of DelayedThompson on the same problem? A curve that runs out flat to the right is a "
+    "policy that now and then never recovers."
+)
+RATIOS = (
+    f"Ratios of the mean and of the 99 % quantile on each small problem, below 1 where {OURS} is "
+    f"better, with 95 % intervals (runs drawn again with replacement, in pairs)."
+)
+COLUMNS = ["", "policy", "runs", "mean", "median", "99 %", "99.9 %", "worst", "wrong arm"]
+
+
+def page(worlds: Sequence[World], results: Results) -> str:
+    """The whole page."""
+    parts = [
+        INTRODUCTION.format(last=100 // LAST),
+        FIGURE.replace("ALT", ALT).replace("CAPTION", CAPTION),
+        "## What was asked for",
+        asked_for(worlds, results),
+        "## All small problems together",
+        pooled(worlds, results),
+        f"## {OURS} next to {RIVAL}",
+        RATIOS,
+        against_rival(worlds, results),
+    ]
+    for group, title in GROUPS.items():
+        chosen = [world for world in worlds if world.group == group]
+        if chosen:
+            parts += [f"## {title}", about(group, chosen), full_table(chosen, results)]
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def about(group: str, worlds: Sequence[World]) -> str:
+    """What the table of a group shows."""
+    horizons = sorted({world.horizon for world in worlds})
+    told = f"T = {number(horizons[0])}"
+    if len(horizons) > 1:
+        told += f" to {number(horizons[-1])}, larger where the gaps are small"
+    more = {
+        "family": " 30 arms, D = 5000, each run with an instance of its own.",
+        "realistic": " Each run with an instance of its own.",
+        "hard": " Half of the runs on each instance of a pair; 'lower bound' is on the mean over "
+        "both. That of 'conservative' binds only policies that play both arms in turn.",
+        "time-out": " Gamma delays of shape 4.",
+    }
+    return f"{told}.{more.get(group, '')}"
+
+
+def full_table(worlds: Sequence[World], results: Results) -> str:
+    """A row for each problem and policy."""
+    return markdown_table(COLUMNS, [row for world in worlds for row in rows_of(world, results)])
+
+
+def rows_of(world: World, results: Results) -> Iterator[list[str]]:
+    """The rows of one problem; its name stands in the first."""
+    title = f"{world.payoff}: {world.name}"
+    for key, policy in results:
+        if key == world.key:
+            yield [title, policy, *numbers_of(results[key, policy])]
+            title = ""
+    if world.floor:
+        yield ["", "lower bound", "", number(world.floor), "", "", "", "", ""]
+
+
+def numbers_of(tail: Tail) -> list[str]:
+    """Mean, quantiles and worst run."""
+    quantiles = np.quantile(tail.regret, [0.5, 0.99, 0.999])
+    values = (tail.regret.mean(), *quantiles, tail.regret.max())
+    return [str(len(tail.regret)), *(short(float(v)) for v in values), share(tail)]
+
+
+def short(value: float) -> str:
+    """Three digits."""
+    return number(round(value)) if value >= 100 else f"{value:.3g}"
+
+
+def share(tail: Tail) -> str:
+    """The share of runs that end on a wrong arm."""
+    count = int(tail.wrong.sum())
+    return f"{100 * count / len(tail.wrong):.2g} %" if count else "none"
+
+
+def pooled(worlds: Sequence[World], results: Results) -> str:
+    """A row for each policy over all small problems, in units of the mean of the rival."""
+    small = [world for world in worlds if world.group == "small"]
+    names = list(dict.fromkeys(policy for _, policy in results))
+    rows = []
+    for name in names:
+        tails = [results[world.key, name] for world in small]
+        base = [float(results[world.key, RIVAL].regret.mean()) for world in small]
+        relative = np.concatenate([t.regret / b for t, b in zip(tails, base, strict=True)])
+        wrong = np.concatenate([t.wrong for t in tails])
+        most = max(float(t.wrong.mean()) for t in tails)
+        values = (relative.mean(), *np.quantile(relative, [0.5, 0.99, 0.999]), relative.max())
+        rows.append(
+            [
+                name,
+                number(runs_of(small[0], name)),
+                *(f"{v:.2f}" for v in values),
+                f"{100 * wrong.mean():.2g} %" if wrong.any() else "none",
+                f"{100 * most:.2g} %" if most else "none",
+            ]
+        )
+    head = ["policy", "runs of each", "mean", "median", "99 %", "99.9 %", "worst"]
+    table = markdown_table([*head, "wrong arm", "on the worst problem"], rows)
+    note = (
+        f"Regret in units of the mean regret of {RIVAL} on the same problem. IncrementUCB pays for "
+        f"a guarantee; where gaps are small these horizons are too short for it to settle."
+    )
+    return f"{note}\n\n{table}"

@@ -1,0 +1,85 @@
+"""The campaign behind docs/tails.md: what is kept, what is played again, what the page says."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks.tails import figure, runs
+from benchmarks.tails.page import page
+from benchmarks.tails.runs import OURS, RIVAL, Tail, code_of, keep, kept, measure, modules_behind
+from benchmarks.tails.worlds import PAYOFFS, World, all_worlds, always, small_problems, two_points
+
+import tarry
+
+PAIR = two_points(6, 0.9, 0.1)
+WORLDS = [World("small", "0 or 6", payoff, 300, 6, partial(always, PAIR)) for payoff in PAYOFFS]
+
+
+def test_interrupted_campaigns_go_on(tmp_path: Path) -> None:
+    """Half of the runs, then the rest, are the runs of one go; what is kept is not played again."""
+    whole = measure(WORLDS, tmp_path / "whole")
+    measure([world._replace(runs=3) for world in WORLDS], tmp_path / "parts")
+    parts = measure(WORLDS, tmp_path / "parts")
+    assert all(np.array_equal(whole[key].regret, parts[key].regret) for key in whole)
+    files = sorted((tmp_path / "parts").iterdir())
+    code = code_of(tarry.SurvivalThompson())
+    path = next(file for file in files if OURS in file.name)
+    keep(path, code, Tail(np.full(6, 77.0), np.zeros(6)))
+    again = measure(WORLDS, tmp_path / "parts")
+    assert sum(bool((tail.regret == 77).all()) for tail in again.values()) == 1
+
+
+def test_runs_of_other_code_are_not_used(tmp_path: Path) -> None:
+    """A file says which code made it, and serves no other."""
+    path = tmp_path / "some.npz"
+    keep(path, "this", Tail(np.ones(3), np.zeros(3)))
+    assert len(kept(path, "this").regret) == 3
+    assert len(kept(path, "that").regret) == 0
+    assert len(kept(tmp_path / "none.npz", "this").regret) == 0
+    assert "tarry.policies.survival.evidence" in modules_behind("tarry.policies.survival.thompson")
+    assert code_of(tarry.SurvivalUCB()) != code_of(tarry.SurvivalUCB(z=0.8))
+
+
+@pytest.mark.parametrize(("means", "wrong"), [((0.9, 0.1), False), ((0.1, 0.9), True)])
+def test_who_stays_on_the_worse_arm_ends_on_it(means: tuple[float, float], wrong: bool) -> None:
+    """Plays of arm 1 only, at the end, are plays of a wrong arm if arm 0 is the better one."""
+
+    class Stubborn:
+        payoffs = ("cost",)
+        needs_horizon = False
+
+        def start(self, setting: tarry.Setting) -> tarry.policies.Rule:
+            return tarry.SurvivalThompson().start(setting._replace(reward=means[0] < means[1]))
+
+    world = World("small", "", "cost", 1000, 1, partial(always, two_points(5, *means)))
+    regret, ended_wrong = runs.one_run(world, Stubborn(), 0)
+    assert ended_wrong == wrong
+    assert (regret > 300) == wrong
+
+
+def test_page_and_figure_show_every_policy(tmp_path: Path) -> None:
+    """The page has a table for each group that was played, and says where a demand is not met."""
+    results = {
+        (world.key, name): Tail(np.linspace(1, 2, 20) * (5 if name == OURS else 1), np.eye(20)[0])
+        for world in WORLDS
+        for name in runs.policies()
+    }
+    text = page(WORLDS, results)
+    assert "| 0 of 2 | cost, 0 or 6: 5; reward, 0 or 6: 5 |" in text
+    assert "| cost: 0 or 6 | SurvivalThompson | 20 | 7.5 | 7.5 | 9.95 | 10 | 10 | 5 % |" in text
+    assert f"|  | {RIVAL} | 20 | 1.5 |" in text
+    figure.draw(WORLDS, results, tmp_path / "tails.svg")
+    assert (tmp_path / "tails.svg").stat().st_size > 5000
+
+
+def test_problems_are_as_different_as_the_page_says() -> None:
+    """Two to five arms, D from 2 to 500, smallest gaps from .02 to .5, and all groups."""
+    problems = [problem for problem, _ in small_problems().values()]
+    assert {problem.arms for problem in problems} == {2, 3, 5}
+    assert {problem.max_delay for problem in problems} >= {2, 500}
+    gaps = [np.sort(p.gaps(payoff))[1] for p in problems for payoff in ("cost", "reward")]
+    assert min(gaps) == pytest.approx(0.02)
+    assert max(gaps) == pytest.approx(0.5)
+    keys = [world.key for world in all_worlds(quick=False)]
+    assert len(set(keys)) == len(keys)
