@@ -32,6 +32,7 @@ MIX1 = 0xBF58_476D_1CE4_E5B9
 MIX2 = 0x94D0_49BB_1331_11EB
 KEY0, KEY1, POSITION = range(3)
 
+TINY = 1e-290  # below, log(random) / shape may be infinite
 LAYERS = 256  # of the ziggurat; its last layer ends at this x, with this area per layer
 TAIL_START = 3.654152885361009
 LAYER_AREA = 0.00492867323399
@@ -81,6 +82,8 @@ class Random(NamedTuple):
 
     def integers(self, count: int) -> int:
         """A whole number from 0 to count - 1, all equally likely."""
+        if count < 1:
+            raise ValueError("rng.integers needs a count of at least 1")
         return min(int(self.random() * count), count - 1)
 
     def exponential(self) -> float:
@@ -115,6 +118,8 @@ class Random(NamedTuple):
 
     def gamma(self, shape: float) -> float:
         """A draw from the gamma law with this shape and scale 1 (Marsaglia and Tsang 2000)."""
+        if not shape > 0.0:
+            raise ValueError("rng.gamma needs a shape above 0")
         boost = 1.0
         if shape < 1.0:
             boost = (1.0 - self.random()) ** (1.0 / shape)
@@ -135,13 +140,20 @@ class Random(NamedTuple):
 
     def beta(self, a: float, b: float) -> float:
         """A draw from the beta law: of two gammas; by Joehnk (1964) if no shape is above 1."""
+        if not (a > 0.0 and b > 0.0):
+            raise ValueError("rng.beta needs two shapes above 0")
         if a <= 1.0 and b <= 1.0:
             return self.beta_of_small(a, b)
         x = self.gamma(a)
         return x / (x + self.gamma(b))
 
     def beta_of_small(self, a: float, b: float) -> float:
-        """Joehnk's way, in logarithms, where powers of small shapes would be 0."""
+        """Joehnk's way, in logarithms, where powers of small shapes would be 0.
+
+        Shapes too small even for that leave the two ends, with the odds a to b.
+        """
+        if a < TINY and b < TINY:
+            return 1.0 if self.random() < a / (a + b) else 0.0
         while True:
             x = math.log(1.0 - self.random()) / a
             y = math.log(1.0 - self.random()) / b

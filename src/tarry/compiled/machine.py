@@ -29,18 +29,20 @@ class CompiledLoop:
         self.kept = compiled(loop, cached=True, nogil=True, **COUNTED)
         self._loop = loop
         self._ready: set[type] = set()  # our rule classes that were compiled or loaded before
-        self._users: dict[type, Callable[..., None]] = {}  # a loop for each class of users' rules
+        # A loop for each class of users' rules, and the fingerprint of the code that it was made of.
+        self._users: dict[type, tuple[Callable[..., None], str]] = {}
         self._refused: dict[type, str] = {}  # rule class -> why it cannot be compiled
 
-    def ready_for(self, rule: Any, *idle: Any) -> Callable[..., None]:
+    def ready_for(self, rule: Any, *idle: Any, code: str = "") -> Callable[..., None]:
         """The loop for this rule; `CannotCompile` says why not.
 
         With the other arguments `idle` it has nothing to do: calling it so compiles or loads it.
+        `code` is a fingerprint of a user's rule and of all that it calls and reads.
         """
         why = why_not_compilable(rule) or self._refused.get(type(rule))
         if why:
             raise CannotCompile(why)
-        return self._of_ours(rule, idle) if is_ours(rule) else self._of_users(rule, idle)
+        return self._of_ours(rule, idle) if is_ours(rule) else self._of_users(rule, idle, code)
 
     def _of_ours(self, rule: Any, idle: tuple[Any, ...]) -> Callable[..., None]:
         """Whatever goes wrong here is a defect of tarry, or a Numba that it does not work with."""
@@ -51,13 +53,21 @@ class CompiledLoop:
         self._ready.add(type(rule))
         return self.kept
 
-    def _of_users(self, rule: Any, idle: tuple[Any, ...]) -> Callable[..., None]:
-        """Whatever goes wrong here, the rule can still be interpreted."""
-        known = type(rule) in self._users
+    def _of_users(self, rule: Any, idle: tuple[Any, ...], code: str) -> Callable[..., None]:
+        """Whatever goes wrong here, the rule can still be interpreted.
+
+        Machine code has the values of globals and helpers in it as they were when it was made.
+        """
+        known, made_of = self._users.get(type(rule), (None, code))
+        if made_of != code:
+            raise CannotCompile(
+                f"code or a constant that {type(rule).__name__} uses has changed since it was "
+                f"compiled in this process; a new process compiles it again"
+            )
         with nullcontext() if known else announced(rule, "once in this process"):
             try:
                 admit_value(rule)
-                loop = self._users.get(type(rule)) or _checked(self._loop)
+                loop = known or _checked(self._loop)
                 try:
                     loop(rule, *idle)
                 except Exception:  # noqa: BLE001  # quicker, but code without counts makes no arrays
@@ -69,7 +79,7 @@ class CompiledLoop:
                 if not isinstance(error, PolicyError):  # which costs nothing to find again
                     self._refused[type(rule)] = why
                 raise CannotCompile(why) from error
-        self._users[type(rule)] = loop
+        self._users[type(rule)] = loop, code
         return loop
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tarry.arrays import IntArray
+from tarry.arrays import IntArray, arrays_of, is_tuple
 from tarry.checks import as_whole
 from tarry.errors import InputError, PayoffError, PolicyError
+from tarry.inspection import in_package
 from tarry.policies.habits import check_habits
 from tarry.policies.label import policy_label
-from tarry.policies.protocol import HOOKS
+from tarry.policies.protocol import HOOKS, aged, outlived, withdrawn
 
 RULE_METHODS = {
     "select": ("ledger", "plays", "row", "now", "rng"),
@@ -76,6 +77,8 @@ def check_rule(rule: Any, policy: Any) -> None:
             _check_present_form(name, method)
             _check_takes(method, parameters)
     _check_phase(rule)
+    _check_edges_are_named(rule)
+    _check_arrays(rule)
     check_habits(rule, tuple(RULE_METHODS))
 
 
@@ -89,6 +92,29 @@ def _check_present_form(name: str, method: Callable[..., Any]) -> None:
         f"{getattr(method, '__qualname__', name)} takes ({', '.join(former)}), as in tarry 0.1; "
         f"let it take ({', '.join(RULE_METHODS[name])}), where {' and '.join(instead)}."
     )
+
+
+def _check_edges_are_named(rule: Any) -> None:
+    """Refuse a hook about ages in a rule that asks for none: it would never be called."""
+    for hook in (outlived, aged, withdrawn):
+        if hasattr(rule, hook.__name__) and not hasattr(rule, "edges"):
+            raise PolicyError(
+                f"{type(rule).__name__} has {hook.__name__}, but no field edges; give it one, an "
+                f"array of the ages from 1 to the max_delay that it wants to hear of."
+            )
+
+
+def _check_arrays(rule: Any) -> None:
+    """Refuse a user's arrays of small numbers: compiled and interpreted code treat them unlike."""
+    if not is_tuple(rule) or in_package(type(rule)):
+        return
+    for path, array, _ in arrays_of(rule):
+        kind = getattr(array, "dtype", None)
+        if kind is not None and kind not in (np.int64, np.float64):
+            raise PolicyError(
+                f"{type(rule).__name__}.{path} is an array of {kind}, with which compiled and "
+                f"interpreted code compute differently; make it one of int64 or float64."
+            )
 
 
 def _check_phase(rule: Any) -> None:

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from tarry.inspection import is_namedtuple
+
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 WRAPPERS = (classmethod, staticmethod)
 DIGITS = 12
@@ -27,6 +29,18 @@ def code_fingerprint(policy: Any) -> str:
     if top_package(cls.__module__) == "tarry":
         return ""
     return digest_of(cls, home=cls.__module__)
+
+
+def rule_fingerprint(rule: Any) -> str:
+    """The fingerprint of the code of a rule and of the rules inside it, "" if all are tarry's."""
+    classes = [cls for cls in classes_of(rule) if top_package(cls.__module__) != "tarry"]
+    return " ".join(digest_of(cls, home=cls.__module__) for cls in classes)
+
+
+def classes_of(rule: Any) -> list[type]:
+    """The class of a rule, and those of the NamedTuples in it."""
+    inside = filter(is_namedtuple, rule) if is_namedtuple(rule) else ()
+    return [type(rule), *(cls for field in inside for cls in classes_of(field))]
 
 
 def digest_of(value: Any, home: str = "") -> str:

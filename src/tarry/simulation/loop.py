@@ -15,6 +15,7 @@ from tarry.simulation.calendar import Calendar
 STEP, LINE, RESTARTS, STOPPED, MISUSED = range(5)
 # A test may fail several times at once when history is kept: at most log2(D) < 32 times.
 SPARE_RESTARTS = 64
+NO_ARM, TOO_MANY_FAILURES = 1, 2  # what a rule did wrong, in tape.marks[MISUSED]
 
 
 class Tape(NamedTuple):
@@ -51,13 +52,17 @@ def run_steps(
     while step <= last and restarts + SPARE_RESTARTS <= len(tape.restarts):
         arm = decide(rule, ledger, plays, step, step, rng)
         failures = follow_phase(rule, ledger, restarts)
+        if failures < restarts or failures > restarts + SPARE_RESTARTS:
+            tape.marks[STOPPED] = step
+            tape.marks[MISUSED] = TOO_MANY_FAILURES
+            break
         while restarts < failures:
             tape.restarts[restarts] = step
             restarts += 1
         if arm < 0 or arm >= arms:
             tape.marks[STOPPED] = step
             if arm != STOP:
-                tape.marks[MISUSED] = 1
+                tape.marks[MISUSED] = NO_ARM
             break
         row = plays.row_of(step)
         delay = world.delay(step, arm)

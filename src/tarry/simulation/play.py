@@ -17,13 +17,23 @@ from tarry.ledger import empty_ledger
 from tarry.plays import empty_plays, steady_ages
 from tarry.policies.check import check_policy, check_rule, rule_edges
 from tarry.policies.label import policy_label
+from tarry.policies.own_code import rule_fingerprint
 from tarry.policies.protocol import Policy, Setting
 from tarry.problems.problem import Payoff, Problem
 from tarry.randomness import new_random
 from tarry.simulation.blame import OutOfRange, blamed, found_again
 from tarry.simulation.calendar import empty_calendar
 from tarry.simulation.interpreted import run_interpreted
-from tarry.simulation.loop import LINE, MISUSED, RESTARTS, SPARE_RESTARTS, STEP, STOPPED, Tape
+from tarry.simulation.loop import (
+    LINE,
+    MISUSED,
+    RESTARTS,
+    SPARE_RESTARTS,
+    STEP,
+    STOPPED,
+    TOO_MANY_FAILURES,
+    Tape,
+)
 from tarry.simulation.record import steps_to_record
 
 Mode = Literal["auto", "compiled", "interpreted"]
@@ -140,6 +150,11 @@ def play(
             where = found_again(lambda: begun(np.array([horizon])), where, *with_loop)
         raise blamed(policy, where) from where.__cause__
     stopped = int(tape.marks[STOPPED])
+    if tape.marks[MISUSED] == TOO_MANY_FAILURES:
+        raise PolicyError(
+            f"{policy_label(policy)} counts more than {SPARE_RESTARTS} failed phases at step "
+            f"{stopped}, or fewer than before; phase[1] grows by one for each phase that fails."
+        )
     if tape.marks[MISUSED]:
         raise PolicyError(
             f"{policy_label(policy)} chose an arm outside 0..{problem.arms - 1} at step {stopped}; "
@@ -221,7 +236,8 @@ def _loop_for(
     from tarry.simulation.machine import LOOP
 
     try:
-        return LOOP.ready_for(*arguments, 0), "compiled", ""  # no step lies before step 1
+        code = rule_fingerprint(arguments[0])
+        return LOOP.ready_for(*arguments, 0, code=code), "compiled", ""  # no step before step 1
     except CannotCompile as reason:
         why = str(reason)
     name = policy_label(policy)
