@@ -138,6 +138,23 @@ def test_arm_that_nobody_watched_to_the_end_is_open() -> None:
     assert 0.5 < log.best("reward")["a"] < 1
 
 
+def test_arm_without_plays_may_be_anything() -> None:
+    """An arm that was never played has an interval from 0 to D, and words say so."""
+    log = tarry.Log(
+        names=("a", "b"),
+        arms=np.zeros(3, np.int64),
+        times=np.array([1.0, 2.0, 3.0]),
+        finished=np.ones(3, bool),
+        max_delay=9.0,
+    )
+    mean = log.means()["b"]
+    assert (mean.low, mean.high, mean.plays, mean.open_end) == (0.0, 9.0, 0, True)
+    assert log.curves()["b"].survival.tolist() == [1.0]
+    assert log.best("cost").arm == "a"
+    assert "No play of b was watched beyond 0" in log.summary("cost")
+    assert not log.decide("cost").stop
+
+
 def test_summary_says_what_is_clear() -> None:
     """A clear winner is named as such, for both payoffs, and an unclear one is not."""
     rng = np.random.default_rng(4)

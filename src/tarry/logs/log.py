@@ -30,9 +30,10 @@ SEED = 20_240  # of the draws behind intervals: the same log gives the same figu
 class Log:
     """One row per play: its arm, how long it took, and whether that was all.
 
-    Made by `Log.read` from a file or a table and by `Log.of` from lists. A play that took D or
-    longer, finished or not, counts as finished at D. Rows are kept in their order, which is that of
-    `start` where it is given.
+    Made by `Log.read` from a file or a table and by `Log.of` from lists; the constructor takes
+    arrays that need no check, and arms that were never played may be among its names. A play that
+    took D or longer, finished or not, counts as finished at D. Rows are kept in their order, which
+    is that of `start` where it is given.
 
     >>> log = Log.of(["quiz", "quiz", "essay", "essay"], [30, 600, 45, 61],
     ...              [True, False, True, False], max_delay=600)
@@ -200,8 +201,8 @@ class Log:
         times, finished = self.of_arm(name)
         mean = self.kaplan_meier[name].restricted_mean(self.max_delay)
         low, high = self._draws[name].limits(level)
-        last = float(times.max())
-        over = bool(finished[times == last].all())
+        last = float(times.max(initial=0.0))
+        over = len(times) > 0 and bool(finished[times == last].all())
         return Mean(
             mean=mean,
             low=min(low, mean),
