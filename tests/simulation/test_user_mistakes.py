@@ -1,5 +1,6 @@
 """Rules of a user's own that go outside their arrays: an error with the line, in every mode."""
 
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,3 +135,87 @@ def test_whatever_the_compiler_raises_is_a_reason(
     assert run.mode == "interpreted"
     with pytest.raises(error, match="deep inside"):
         play(tarry.SE(), "auto")
+
+
+STEADY = 0  # a constant that a rule reads
+
+
+class Reader(NamedTuple):
+    """Plays the arm that a constant of its module names."""
+
+    arms: int
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
+        """The constant."""
+        return STEADY
+
+
+def test_machine_code_of_a_changed_constant_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A constant changed after compiling: the new one counts, and a warning says what happened."""
+    module = sys.modules[__name__]
+    assert set(play(Cleared(Reader(4)), "auto").arms.tolist()) == {0}
+    monkeypatch.setattr(module, "STEADY", 2)
+    with pytest.warns(tarry.InterpretedWarning, match="Reader uses has changed since"):
+        assert set(play(Cleared(Reader(4)), "auto").arms.tolist()) == {2}
+    monkeypatch.setattr(module, "STEADY", 0)
+    assert play(Cleared(Reader(4)), "auto").mode == "compiled"
+
+
+class Deaf(NamedTuple):
+    """Wants to hear of ages, and does not say of which."""
+
+    heard: FloatArray
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
+        """The first arm."""
+        return 0
+
+    def outlived(self, plays: Any, row: int, edge: int, now: int) -> None:
+        """Never called."""
+        self.heard[0] += 1
+
+
+class Jumping(NamedTuple):
+    """Counts many failed phases at once."""
+
+    phase: FloatArray
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
+        """The first arm."""
+        if now == 20:
+            self.phase[1] += 5000
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (Deaf(np.zeros(1)), "Deaf has outlived, but no field edges"),
+        (Flat(np.zeros(3, np.float32)), "Flat.values is an array of float32"),
+        (Flat(np.zeros(3, bool)), "Flat.values is an array of bool"),
+        (Jumping(np.zeros(2, np.int64)), "more than 64 failed phases at step"),
+    ],
+    ids=["edges", "float32", "bool", "phase"],
+)
+def test_what_would_go_wrong_in_silence_is_refused(rule: Any, words: str) -> None:
+    """In one sentence, compiled and interpreted."""
+    for mode in ("compiled", "interpreted"):
+        with pytest.raises(PolicyError, match=words):
+            play(Cleared(rule), mode)
+
+
+class Hopeful(NamedTuple):
+    """Forgets the prior of its beta law."""
+
+    wins: FloatArray
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
+        """A draw that cannot be made."""
+        return int(rng.beta(self.wins[0], self.wins[1]) > 0.5)
+
+
+@pytest.mark.parametrize("mode", ["compiled", "interpreted"])
+def test_a_draw_that_cannot_be_made_is_an_error(mode: str) -> None:
+    """A beta law without mass does not make the run wait for ever."""
+    with pytest.raises(ValueError, match=r"rng\.beta needs two shapes above 0"):
+        play(Cleared(Hopeful(np.zeros(2))), mode)

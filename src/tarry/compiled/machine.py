@@ -29,7 +29,7 @@ class CompiledLoop:
         self.kept = compiled(loop, cached=True, nogil=True, **COUNTED)
         self._loop = loop
         self._ready: set[type] = set()  # our rule classes that were compiled or loaded before
-        # A loop for each class of users' rules, and the fingerprint of the code that it was made of.
+        # A loop for each class of users' rules, and the fingerprint of the code it was made of.
         self._users: dict[type, tuple[Callable[..., None], str]] = {}
         self._refused: dict[type, str] = {}  # rule class -> why it cannot be compiled
 
