@@ -32,6 +32,13 @@ def is_namedtuple(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
+def is_ours(value: Any) -> bool:
+    """Whether a rule and everything in it is defined by this package."""
+    if is_namedtuple(value):
+        return in_package(type(value)) and all(is_ours(field) for field in value)
+    return True
+
+
 def methods_of(cls: type) -> Iterator[tuple[str, FunctionType]]:
     """The plain methods of a class and its bases, without those that every NamedTuple has."""
     members: dict[str, Any] = {}

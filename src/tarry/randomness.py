@@ -155,6 +155,10 @@ class Random(NamedTuple):
                 return math.exp(x - total)
 
 
+# The rare parts of draws, which would be a burden to the quick parts around them in one piece.
+RARE = (Random.exponential, Random.beyond_tail, Random.under_curve, Random.beta_of_small)
+
+
 def new_random(seed: int) -> Random:
     """The random numbers of this seed."""
     keys = np.random.SeedSequence(seed, spawn_key=(1,)).generate_state(2, np.uint64)

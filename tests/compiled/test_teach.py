@@ -7,7 +7,7 @@ import pytest
 
 from tarry.arrays import FloatArray
 from tarry.compiled.machine import compiled
-from tarry.compiled.teach import admit
+from tarry.compiled.teach import COUNTED, admit
 from tests.compiled import helpers
 
 
@@ -46,7 +46,7 @@ admit(Marked)
 
 def run(function: Any, *arguments: Any) -> Any:
     """What the compiled function returns."""
-    return compiled(function, cached=False)(*arguments)
+    return compiled(function, cached=False, **COUNTED)(*arguments)
 
 
 def test_a_field_goes_before_a_method_of_another_class() -> None:

@@ -7,16 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-PATIENCE = 0.7  # seconds; loading machine code from the cache is faster and stays silent
-_one_at_a_time = threading.Lock()
+from tarry.compiled.turns import PATIENCE, turn
 
 
 @contextmanager
 def announced(rule: Any, once: str) -> Iterator[None]:
-    """Say that a rule is being compiled, with a running clock, if it takes longer than patience.
-
-    One thread at a time: what one is still teaching the compiler, another must not yet use.
-    """
+    """Say that a rule is being compiled, with a running clock, if it takes longer than patience."""
     done = threading.Event()
     text = f"tarry: compiling {type(rule).__name__} ({once})"
 
@@ -33,7 +29,7 @@ def announced(rule: Any, once: str) -> Iterator[None]:
         if live:
             sys.stderr.write("\n")
 
-    with _one_at_a_time:
+    with turn:
         speaker = threading.Thread(target=speak, daemon=True)
         speaker.start()
         try:

@@ -28,6 +28,9 @@ INSIDE = {
     ),
     "numba.core.typing.templates._OverloadMethodTemplate._resolve": "where a field may go first",
     "numba.core.types.BaseNamedTuple": "every NamedTuple, with `fields` and `instance_class`",
+    "numba.core.dispatcher.Dispatcher.compile": (
+        "compiles or loads a function for given types, and gives what Python calls it by"
+    ),
     "numba.core.config.CACHE_DIR": "where the next function keeps its machine code",
     "numba.core.cpu.CPUTargetOptions._nrt": "an option: counted references",
     "numba.core.cpu.CPUTargetOptions.forceinline": "an option: inlined wherever it is called",
@@ -40,6 +43,7 @@ __all__ = [
     "Options",
     "caller_checks_bounds",
     "caller_counts_references",
+    "entry_of",
     "overload_function",
     "overload_method",
 ]
@@ -93,3 +97,10 @@ def caller_counts_references() -> bool:
     """Whether the function that is being compiled just now counts references to arrays."""
     flags = ConfigStack.top_or_none()
     return flags is not None and bool(flags.nrt)
+
+
+def entry_of(dispatcher: Any, types: tuple[Any, ...]) -> Callable[..., Any] | None:
+    """What the dispatcher calls for arguments of these types; None if it does not say."""
+    compile_for = getattr(dispatcher, "compile", None)
+    entry = compile_for(types) if callable(compile_for) else None
+    return entry if callable(entry) else None

@@ -11,7 +11,7 @@ from tarry.compiled.cache import cache_directory, kept_in
 from tarry.compiled.reasons import in_words, why_not_compilable
 from tarry.compiled.teach import COUNTED, admit_functions, admit_value, allow_arrays
 from tarry.errors import PolicyError
-from tarry.inspection import in_package, is_namedtuple
+from tarry.inspection import is_ours
 
 
 class CannotCompile(Exception):  # noqa: N818  # not an error: the run goes on interpreted
@@ -26,7 +26,7 @@ class CompiledLoop:
     """
 
     def __init__(self, loop: Callable[..., None]) -> None:
-        self.kept = compiled(loop, cached=True)
+        self.kept = compiled(loop, cached=True, nogil=True, **COUNTED)
         self._loop = loop
         self._ready: set[type] = set()  # our rule classes that were compiled or loaded before
         self._users: dict[type, Callable[..., None]] = {}  # a loop for each class of users' rules
@@ -73,21 +73,14 @@ class CompiledLoop:
         return loop
 
 
-def compiled(function: Callable[..., Any], *, cached: bool) -> Any:
+def compiled(function: Callable[..., Any], *, cached: bool, **options: Any) -> Any:
     """Compile `function` on first use; with `cached`, keep the machine code on disk."""
     admit_functions(function)
     directory = cache_directory() if cached else None
     if directory is None:
-        return numba.njit(nogil=True, **COUNTED)(function)
+        return numba.njit(**options)(function)
     with kept_in(directory):
-        return numba.njit(nogil=True, cache=True, **COUNTED)(function)
-
-
-def is_ours(value: Any) -> bool:
-    """Whether a rule and everything in it is defined by this package."""
-    if is_namedtuple(value):
-        return in_package(type(value)) and all(is_ours(field) for field in value)
-    return True
+        return numba.njit(cache=True, **options)(function)
 
 
 def _checked(function: Callable[..., Any]) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 from tarry.arrays import is_tuple
 from tarry.errors import ConflictError, InputError, LiveError, UnknownPlayError
 from tarry.live.desk import Desk, grow
+from tarry.live.machine import promised
 from tarry.live.maker import Maker
 from tarry.live.plays import Arm, Counts, Entry, Status, Told
 from tarry.policies.elimination.sweep import Sweep
@@ -54,6 +55,7 @@ class Core:
         self.arms: dict[str, Arm] = {}
         for name in names:
             self._new_arm(name)
+        self.promise = promised(self.maker)
         self.open = self.maker.desk(list(self.arms.values())).seat()
         self.paused: Desk | None = None
         self.paced = peak and (not self.maker.ours or _has_sweep(self.open.rule))
@@ -91,6 +93,8 @@ class Core:
             raise LiveError(
                 "No arm is open: all were removed or paused; add or resume one before asking."
             )
+        if self.promise is not None:
+            self._speed_up()
         self._settle(now)
         self._make_room()
         number = self.asked + 1
@@ -242,6 +246,15 @@ class Core:
         """See to it that the next play has a row that no play needs which may bring something."""
         if self.asked + 1 - self.ended >= len(self.open.plays.number):
             grow(self.desks())
+
+    def _speed_up(self) -> None:
+        """Go over to machine code, if it is there."""
+        if self.promise is not None and self.promise.over:
+            if self.promise.steps is not None:
+                self.maker.switch(self.desks(), self.promise.steps)
+            self.promise = None
+        elif self.promise is not None:
+            self.promise.look(self.asked)
 
     def _settle(self, now: int) -> None:
         """Book what became known since the last ask."""

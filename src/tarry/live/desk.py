@@ -5,13 +5,14 @@ are out. An agent therefore has two desks: one whose rule chooses among the open
 goes on booking what paused arms still bring. Each has a table of all plays, in which the plays of
 arms that are not its own belong to nobody; all columns but that of the arms are shared.
 
-What happens at a desk is what the functions of `tarry.policies.driver` do; nothing else of live
-use changes a rule, a ledger or the table. How desks are made and how arms move between them is in
-`tarry.live.maker`.
+What happens at a desk is what the functions of `tarry.policies.driver` do, interpreted on lists or
+as machine code on arrays (`tarry.live.machine`); nothing else of live use changes a rule, a ledger
+or the table. How desks are made and how arms move between them is in `tarry.live.maker`.
 """
 
-from collections.abc import Sequence
-from typing import Any, Protocol, Self
+from array import array
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -34,27 +35,43 @@ class Seat(Protocol):
     index: int
 
 
+class Steps(NamedTuple):
+    """The functions of the driver that desks use, in one form: they take the same arguments."""
+
+    settle: Callable[..., None]
+    decide: Callable[..., int]
+    book_start: Callable[..., None]
+    book_told: Callable[..., None]
+    book_cancelled: Callable[..., None]
+
+
+INTERPRETED = Steps(settle, decide, book_start, book_told, book_cancelled)
+
+
 class Desk:
     """The rule, the ledger and the plays of `arms`, in their order."""
 
-    def __init__(
-        self,
-        policy: Any,
-        arms: Sequence[Any],
-        rule: Any,
-        ledger: Ledger,
-        plays: Plays,
-        ages: Ages,
-        rng: Random,
-    ) -> None:
+    def __init__(self, policy: Any, arms: Sequence[Any], rng: Random) -> None:
         self.policy = policy
         self.arms = list(arms)
+        self.rng = rng
+
+    def furnish(self, steps: Steps, rule: Any, ledger: Ledger, plays: Plays, ages: Ages) -> Self:
+        """Let these be what the desk works with: arrays for compiled steps, else what you like."""
+        self.steps = steps
         self.rule = rule
         self.ledger = ledger
-        self.plays = plays
         self.ages = ages
-        self.rng = rng
-        self._decided = _changed_by_decisions(rule)
+        self.use_table(plays)
+        self._phased = hasattr(rule, "phase")
+        # What is compiled, and ours, neither fails nor is interrupted half-way.
+        self._decided = _changed_by_decisions(rule) if steps is INTERPRETED else []
+        return self
+
+    def use_table(self, plays: Plays) -> None:
+        """Let this be the table of plays."""
+        self.plays = plays
+        self._mask = len(plays.number) - 1
 
     def seat(self) -> Self:
         """From now on the evidence of these arms is here."""
@@ -65,44 +82,48 @@ class Desk:
 
     def settle(self, last: int, now: int) -> None:
         """Time has reached `now`: book what the plays up to number `last` are old enough for."""
-        settle(self.rule, self.ledger, self.plays, self.ages, last, now)
+        self.steps.settle(self.rule, self.ledger, self.plays, self.ages, last, now)
 
     def choose(self, number: int, now: int) -> int:
         """The arm for play `number`, or STOP.
 
         A choice that is none, or fails, is an error and leaves no trace in the rule.
         """
-        before = [array[:] if type(array) is list else array.copy() for array in self._decided]
+        rule, ledger, plays = self.rule, self.ledger, self.plays
+        if self.steps is not INTERPRETED:
+            return self.steps.decide(rule, ledger, plays, number, now, self.rng)
+        before = [numbers[:].copy() for numbers in self._decided]
         try:
-            choice = decide(self.rule, self.ledger, self.plays, number, now, self.rng)
-            return self._arm_meant(choice)
+            return self._arm_meant(decide(rule, ledger, plays, number, now, self.rng))
         except BaseException:
-            for array, old in zip(self._decided, before, strict=True):
-                array[:] = old
+            for numbers, old in zip(self._decided, before, strict=True):
+                numbers[:] = old
             raise
 
     def follow_phase(self, failures: int) -> int:
         """How many phases of the rule have failed; the ledger begins anew if one more has."""
-        return int(follow_phase(self.rule, self.ledger, failures))
+        return int(follow_phase(self.rule, self.ledger, failures)) if self._phased else failures
 
     def start(self, number: int, arm: int, now: int) -> None:
         """Play `number` is made now, of `arm`; it was chosen here just before, at this `now`."""
-        book_start(self.rule, self.ledger, self.plays, self.plays.row_of(number), arm, now)
+        row = number & self._mask
+        self.steps.book_start(self.rule, self.ledger, self.plays, row, arm, now)
 
     def answer(self, number: int, delay: int, now: int) -> None:
         """Play `number`, of an arm of this desk, took `delay`."""
         rule, ledger, plays, ages = self.rule, self.ledger, self.plays, self.ages
-        book_told(rule, ledger, plays, ages, plays.row_of(number), delay, now, self.rng)
+        row = number & self._mask
+        self.steps.book_told(rule, ledger, plays, ages, row, delay, now, self.rng)
 
     def cancel(self, number: int, age: int, booked: int, now: int) -> None:
         """Play `number`, `age` old, is no longer watched; sums get the delay `booked` for it."""
         rule, ledger, plays, ages = self.rule, self.ledger, self.plays, self.ages
-        row = plays.row_of(number)
-        book_cancelled(rule, ledger, plays, ages, row, age, booked, now, self.rng)
+        row = number & self._mask
+        self.steps.book_cancelled(rule, ledger, plays, ages, row, age, booked, now, self.rng)
 
     def disown(self, number: int) -> None:
         """Play `number` is made at the other desk."""
-        self.plays.arm[self.plays.row_of(number)] = NOBODY
+        self.plays.arm[number & self._mask] = NOBODY
 
     def _arm_meant(self, choice: object) -> int:
         """The choice as a number, if it is one of an arm or a stop."""
@@ -133,8 +154,8 @@ def grow(desks: Sequence[Desk]) -> None:
     shared = Plays(*(_twice(column) for column in first))
     for desk in desks:
         arm = shared.arm if desk.plays is first else _twice(desk.plays.arm)
-        desk.plays = shared._replace(arm=arm)
+        desk.use_table(shared._replace(arm=arm))
 
 
 def _twice(column: Any) -> Any:
-    return column * 2 if isinstance(column, list) else np.concatenate((column, column))
+    return column * 2 if isinstance(column, array) else np.concatenate((column, column))

@@ -5,8 +5,12 @@ says itself what becomes of it (`tarry.arrays`): the part of an arm goes with th
 to no arm in particular is kept, and positions in the list of arms start afresh. A sweep therefore
 begins with all arms active: an arm that another one had beaten must be looked at again if that
 other one is gone, and the evidence kept removes it again if it is not.
+
+Interpreted, lists are quicker than arrays, so the rules of the package get lists, and the table
+arrays of Python's own, which become NumPy's without being copied.
 """
 
+from array import array
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,8 +18,9 @@ import numpy as np
 
 from tarry.arrays import arrays_of, is_tuple
 from tarry.errors import LiveError
+from tarry.inspection import is_ours
 from tarry.ledger import Ledger, empty_ledger
-from tarry.live.desk import Desk
+from tarry.live.desk import INTERPRETED, Desk, Steps
 from tarry.plays import NOBODY, Ages, Plays, empty_plays, no_ages
 from tarry.policies.check import check_rule, rule_edges
 from tarry.policies.label import policy_label
@@ -35,26 +40,34 @@ class Maker:
         self._start = start
         first = start(1)
         check_rule(first, policy)
-        self.ours = type(first).__module__.startswith("tarry.")
+        self.ours = is_ours(first)
+        self.steps = INTERPRETED
         self.edges = rule_edges(first, policy, max_delay)
         self.max_delay = max_delay
         self.rng = rng
 
+    @property
+    def listed(self) -> bool:
+        """Whether lists are used for arrays."""
+        return self.ours and self.steps is INTERPRETED
+
     def rule(self, arms: int) -> Any:
-        """A fresh rule; those of the package with lists for arrays, which interpret faster."""
-        return self._kind(self._start(arms))
+        """A fresh rule."""
+        return listed(self._start(arms)) if self.listed else self._start(arms)
 
     def ledger(self, arms: int) -> Ledger:
-        """An empty ledger, of the same kind."""
-        return self._kind(empty_ledger(arms))
+        """An empty ledger."""
+        return listed(empty_ledger(arms)) if self.listed else empty_ledger(arms)
 
     def plays(self, rows: int = FIRST_ROWS) -> Plays:
-        """An empty table, of the same kind."""
-        return self._kind(empty_plays(rows - 1))
+        """An empty table."""
+        table = empty_plays(rows - 1)
+        return Plays(*map(of_python, table)) if self.listed else table
 
     def ages(self) -> Ages:
-        """No play has reached any age, of the same kind."""
-        return self._kind(no_ages(self.max_delay, self.edges))
+        """No play has reached any age."""
+        ages = no_ages(self.max_delay, self.edges)
+        return listed(ages) if self.listed else ages
 
     def desk(
         self,
@@ -67,15 +80,36 @@ class Maker:
     ) -> Desk:
         """A desk for `arms`, with fresh parts where none are given."""
         size = len(arms)
-        return Desk(
-            self.policy,
-            arms,
+        return self._furnished(
+            Desk(self.policy, arms, self.rng),
             self.rule(size) if rule is None else rule,
             self.ledger(size) if ledger is None else ledger,
             self.plays() if plays is None else plays,
             self.ages() if ages is None else ages,
-            self.rng,
         )
+
+    def examples(self) -> tuple[Any, Ledger, Plays, Ages]:
+        """Rule, ledger, table and ages of the types that compiled steps are made for."""
+        ages = no_ages(self.max_delay, self.edges)
+        return self._start(1), empty_ledger(1), empty_plays(1), ages
+
+    def switch(self, desks: Sequence[Desk], steps: Steps) -> None:
+        """Let all desks, and those made from now on, work with arrays and compiled `steps`."""
+        self.steps = steps
+        common = [of_numpy(column) for column in desks[0].plays]
+        for desk in desks:
+            size = len(desk.ledger.plays)
+            rule, ledger, ages = self.rule(size), self.ledger(size), self.ages()
+            fill(rule, desk.rule)
+            fill(ledger, desk.ledger)
+            fill(ages, desk.ages)
+            plays = Plays(*common)._replace(arm=of_numpy(desk.plays.arm))
+            self._furnished(desk, rule, ledger, plays, ages)
+
+    def _furnished(self, desk: Desk, *parts: Any) -> Desk:
+        """The desk with these parts; interpreted if they are not what was compiled for."""
+        fits = self.steps is INTERPRETED or types_of(parts) == types_of(self.examples())
+        return desk.furnish(self.steps if fits else INTERPRETED, *parts)
 
     def moved(self, arms: Sequence[Any], donor: Desk) -> Desk:
         """A desk for `arms` with what they bring along; `donor` gives what belongs to no arm.
@@ -111,9 +145,6 @@ class Maker:
                 f"{'go' if len(silent) > 1 else 'goes'} with the arms, so its arms cannot change; "
                 f"annotate each array with its role, such as ArmEvidence[...] of tarry.arrays."
             )
-
-    def _kind(self, value: Any) -> Any:
-        return listed(value) if self.ours else value
 
     def _carry(self, fresh: Any, donor: Any, olds: Sequence[Any], places: Sequence[int]) -> None:
         """Write what arms and donor bring into a fresh rule or ledger."""
@@ -152,6 +183,31 @@ def listed(value: Any) -> Any:
     return value
 
 
+def types_of(value: Any) -> Any:
+    """All that compiled code takes for granted of a value: types, at all depths."""
+    if isinstance(value, tuple):
+        return type(value), *map(types_of, value)
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.ndim, value.flags.c_contiguous, value.flags.writeable
+    return type(value)
+
+
+def fill(fresh: Any, old: Any) -> None:
+    """Write the numbers of a rule, in arrays or lists, into a fresh one of the same shape."""
+    for new, (_, numbers, _) in zip(arrays_of(fresh), arrays_of(old), strict=True):
+        new[1][:] = numbers
+
+
+def of_python(column: Any) -> Any:
+    """A column of a table in an array of Python's own; with more than one dimension, as it is."""
+    return array(column.dtype.char, column.tobytes()) if column.ndim == 1 else column
+
+
+def of_numpy(column: Any) -> Any:
+    """The same numbers, in the same place, as an array of NumPy."""
+    return np.asarray(column)
+
+
 def _claimed(column: Any, arms: Sequence[Any]) -> Any:
     """Whose the plays are at a new desk of `arms`: of nobody, but for those that move there."""
     whose = np.full(len(column), NOBODY, np.int32)
@@ -162,5 +218,4 @@ def _claimed(column: Any, arms: Sequence[Any]) -> Any:
                 place[arm.index] = new
         there = place[np.asarray(desk.plays.arm)]
         whose = np.where(there == NOBODY, whose, there)
-    column[:] = whose.tolist() if isinstance(column, list) else whose
-    return column
+    return of_python(whose) if isinstance(column, array) else whose

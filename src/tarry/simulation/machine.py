@@ -8,7 +8,7 @@ from tarry.compiled.teach import admit_modules, never_inline
 from tarry.ledger import Ledger
 from tarry.plays import Plays, SteadyAges
 from tarry.problems.world import World
-from tarry.randomness import Random
+from tarry.randomness import RARE, Random
 from tarry.simulation.calendar import Calendar
 from tarry.simulation.loop import Tape, run_steps
 
@@ -33,8 +33,7 @@ def enter_loop(
     run_steps(rule, ledger, plays, ages, calendar, world, gaps, tape, rng, last)
 
 
-# Rare parts of draws: in line, they would be a burden to the quick parts around them.
-never_inline(Random.exponential, Random.beyond_tail, Random.under_curve, Random.beta_of_small)
+never_inline(*RARE)
 admit_modules(
     *("tarry.policies", "tarry.ledger", "tarry.plays", "tarry.randomness"),
     *("tarry.problems.world", "tarry.simulation"),

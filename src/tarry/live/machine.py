@@ -1,0 +1,109 @@
+"""The driver as machine code for the desks of an agent, made ready in the background.
+
+An agent begins interpreted and is ready at once. When it has been asked `AFTER` times, so that it
+seems worth while, a thread loads the machine code of its rule from the cache on disk, or compiles
+it the first time. The next ask that finds it ready moves all numbers from lists into arrays, and
+from then on the same functions run compiled, to the same choices. Without Numba, and for a user's
+own rule, all stays interpreted: a user's code may change from one process to the next, so nothing
+could be kept of it, and may be wrong, where machine code would leave half of a change behind.
+
+The environment variable TARRY_COMPILE says "never", or "now" for an agent that is compiled before
+it is ready, such as in a server that forks afterwards.
+"""
+
+import contextlib
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from tarry.compiled.turns import turn
+from tarry.live.desk import Steps
+from tarry.live.maker import Maker
+from tarry.policies.driver import book_cancelled, book_start, book_told, decide, settle
+
+AFTER = 1000  # asks
+OPTION = "TARRY_COMPILE"
+log = logging.getLogger("tarry")
+
+
+class Promise:
+    """Machine code for the desks of one maker, wanted or there."""
+
+    def __init__(self, maker: Maker) -> None:
+        self._maker = maker
+        self.steps: Steps | None = None  # once they are ready
+        self.over = False  # nothing more is to be expected
+
+    def look(self, asked: int) -> None:
+        """To be called with the number of each ask: when there have been enough, begin."""
+        if asked >= AFTER and not self.over and not _worker.is_alive():
+            _send(self)
+
+    def fulfil(self) -> None:
+        """Compile, or load; the rule stays interpreted if that cannot be."""
+        try:
+            self.steps = compiled_steps(self._maker)
+        except ImportError:  # no Numba here
+            log.debug("Numba is not installed: agents are interpreted.")
+        except Exception as error:  # noqa: BLE001  # whatever it is, interpreted it works
+            label = type(self._maker.policy).__name__
+            why = str(error).partition("\n")[0]
+            log.warning("%s is interpreted, since compiling it fails: %s", label, why)
+        self.over = True
+
+
+def promised(maker: Maker) -> Promise | None:
+    """The promise of machine code, if it may be given; kept at once if the environment says so."""
+    wish = os.environ.get(OPTION, "")
+    if wish == "never" or not maker.ours:
+        return None
+    promise = Promise(maker)
+    if wish == "now":
+        promise.fulfil()
+    return promise
+
+
+def compiled_steps(maker: Maker) -> Steps:
+    """The functions of the driver as machine code for the rule of this maker."""
+    rule, ledger, plays, ages = maker.examples()
+    state = rule, ledger, plays
+    rng = maker.rng._replace(words=maker.rng.words.copy())
+    wanted: dict[Callable[..., Any], tuple[Any, ...]] = {
+        settle: (*state, ages, 0, 0),
+        decide: (*state, 1, 1, rng),
+        book_start: (*state, 1, 0, 1),
+        book_told: (*state, ages, 1, 0, 1, rng),
+        book_cancelled: (*state, ages, 1, 0, 0, 1, rng),
+    }
+    with turn:  # also of what is imported here for the first time
+        from tarry.compiled.entry import entry_point
+        from tarry.compiled.teach import admit_modules, never_inline
+        from tarry.randomness import RARE
+
+        never_inline(*RARE)
+        admit_modules("tarry.policies", "tarry.ledger", "tarry.plays", "tarry.randomness")
+    return Steps(*(entry_point(function, *examples) for function, examples in wanted.items()))
+
+
+# One thread works for all agents of a process, while there is something to do. It is a daemon: how
+# a process ends meanwhile is seen to in `tarry.compiled.turns`.
+_wanted: deque[Promise] = deque()
+_worker = threading.Thread()
+
+
+def _send(promise: Promise) -> None:
+    """Have this promise fulfilled. In a forked child the thread of the parent is gone."""
+    global _worker  # noqa: PLW0603  # one per process
+    if promise not in _wanted:
+        _wanted.append(promise)
+    _worker = threading.Thread(target=_work, name="tarry-compile", daemon=True)
+    _worker.start()
+
+
+def _work() -> None:
+    with contextlib.suppress(IndexError):  # nothing left to do
+        while True:
+            _wanted.popleft().fulfil()
