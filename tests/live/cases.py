@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tarry.live import Agent, engine, restore, state
+from tarry.live import Agent, restore, state
 from tarry.live.plays import Status
 from tarry.live.store import memory, sqlite
 from tarry.live.store.sqlite import SqliteStore
@@ -73,5 +73,4 @@ def snapshot_every(facts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let stores be handed a snapshot after so many facts."""
     monkeypatch.setattr(sqlite, "SNAPSHOT_EVERY", facts)
     monkeypatch.setattr(memory, "SNAPSHOT_EVERY", facts)
-    for module in (engine, restore):
-        monkeypatch.setattr(module, "LOOK", 1)
+    monkeypatch.setattr(restore, "LOOK", 1)

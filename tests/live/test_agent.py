@@ -20,7 +20,7 @@ from tarry.errors import (
     PolicyError,
     UnknownPlayError,
 )
-from tarry.live import Agent, ManualClock, Told, engine, history
+from tarry.live import Agent, ManualClock, Told, history, restore
 from tarry.live.maker import listed
 from tarry.live.plays import Status
 from tarry.policies.protocol import Setting
@@ -96,7 +96,7 @@ def test_an_answer_counts_once() -> None:
 
 def test_old_answers_are_forgotten_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is bounded: ended plays beyond the number remembered are known by id only."""
-    monkeypatch.setattr(engine, "LOOK", 1)
+    monkeypatch.setattr(restore, "LOOK", 1)
     monkeypatch.setattr(history, "CHUNK", 4)
     agent, clock = made(remembered=5)
     first = agent.ask()

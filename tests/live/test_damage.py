@@ -1,6 +1,5 @@
 """Damage is noticed and named, what is whole is saved, and files of others are left alone."""
 
-import os
 import random
 import shutil
 import sqlite3
@@ -151,8 +150,9 @@ def test_damage_anywhere_is_named_or_harmless(tmp_path: Path, seed: int) -> None
             agent = opened(broken)
         except JournalError as error:
             named += 1
-            assert one_sentence(error)
-            assert str(broken) in str(error)  # noqa: PT017  # many places, some of them fatal
+            said = str(error)
+            assert one_sentence(error)  # noqa: PT017  # many places, some of them fatal
+            assert str(broken) in said
             try:
                 check_saved(broken, broken.with_name("saved.db"), chosen)
             except JournalError as worse:
@@ -391,7 +391,7 @@ def test_a_backup_is_made_while_running(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="cannot be copied"):
         agent.backup(tmp_path / "no" / "where.db")
     agent.close()
-    os.replace(tmp_path / "b.db", tmp_path / "a.db")  # a restored backup is not a lost log
+    (tmp_path / "b.db").replace(tmp_path / "a.db")  # a restored backup is not a lost log
     assert opened(tmp_path / "a.db", clock).counts.asked == 101
     with pytest.raises(JournalError, match="has no file"):
         Agent(arms=ARMS, payoff="cost", max_delay=2.0).backup(tmp_path / "c.db")

@@ -76,4 +76,5 @@ def test_peak_spacing_is_the_sweep_for_regular_sweeps() -> None:
         clock=clock,
     )
     live_arms(agent, clock, problem, 0)
-    assert list(agent._core.open.ledger.spacing) == [3, 3, 3]
+    spacing = agent._core.open.ledger.spacing
+    assert [spacing[arm] for arm in range(3)] == [3, 3, 3]

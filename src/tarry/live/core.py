@@ -270,8 +270,7 @@ class Core:
         if self.paused is not None:
             self.paused.settle(last, now)
         free = min(self.ended - self.remembered, self.kept + 1)
-        if register.oldest < free:
-            register.oldest = free
+        register.oldest = max(register.oldest, free)
         if last + 1 - self.ended >= len(self.open.plays.number):
             grow(self.desks())
 

@@ -5,8 +5,8 @@ signal handler that raises), the core is made anew from the store at the next ca
 is either there in full or not at all.
 
 The lock may be taken again by the thread that has it: a signal handler reads the counts, or the
-garbage collector ends a block with `with agent.play()`, in the middle of an ask. What such a visitor
-wants to change is put off until the ask is done.
+garbage collector ends a block with `with agent.play()`, in the middle of an ask. What such a
+visitor wants to change is put off until the ask is done.
 """
 
 import logging
@@ -20,14 +20,13 @@ from typing import Any, TypeVar
 
 from tarry.checks import as_whole
 from tarry.errors import ConflictError, JournalError, LiveError, TarryError, UnknownPlayError
-from tarry.live import forking, state
+from tarry.live import forking, restore, state
 from tarry.live.clock import Ticker
 from tarry.live.core import Core, unknown_play
 from tarry.live.facts import ADD, CANCEL, RETURN, START, STOPPED, TIME, Fact, apply
 from tarry.live.history import due_chunks
 from tarry.live.ids import Ids, new_identity
 from tarry.live.plays import Arm, Counts, Odd, Play, Told
-from tarry.live.restore import LOOK, restored
 from tarry.live.store.protocol import Store
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy
@@ -68,7 +67,7 @@ class Engine:
             if arm is None:
                 self._record(core, Fact(START, now, None, STOPPED))
                 self._dirty = False
-                self._stopped()
+                raise self._stopped()
             number = core.register.last + 1
             recorded = self.store.appended
             try:
@@ -79,7 +78,7 @@ class Engine:
                 if self.store.appended > recorded:
                     self._put_off.append((CANCEL, number, None))
                 raise
-            if seq % LOOK == 0:
+            if seq % restore.LOOK == 0:
                 self._look_after(core)
         if self._put_off:
             self.catch_up()
@@ -149,7 +148,7 @@ class Engine:
         return counts.with_odd(Odd(**odd))
 
     def flush(self, seq: int, *, insist: bool) -> None:
-        """Return when the fact is durable; if it cannot be made so, that is an error to insist on."""
+        """Return when the fact is durable; or, unless one insists, when it cannot be made so."""
         store = self.store
         if store.durable >= seq:
             return
@@ -254,9 +253,9 @@ class Engine:
             self.odd["undecided"] += 1
             raise
 
-    def _stopped(self) -> None:
+    def _stopped(self) -> LiveError:
         self.odd["undecided"] += 1
-        raise LiveError(
+        return LiveError(
             f"{policy_label(self.policy)} has stopped: its threshold is met by no arm; use BDSE "
             f"(cost) or BHSE (reward), which go on with another threshold."
         )
@@ -264,7 +263,7 @@ class Engine:
     def _record(self, core: Core, fact: Fact) -> int:
         """Append a fact that has been applied; its number."""
         seq = self.store.append(fact)
-        if seq % LOOK == 0:
+        if seq % restore.LOOK == 0:
             self._look_after(core)
         return seq
 
@@ -287,7 +286,7 @@ class Engine:
         """The core; made anew from the store if a change was interrupted."""
         if self._dirty:
             name = "The agent" if self.path is None else f"The journal {self.path}"
-            self._core = restored(self.policy, self.store.settings, self.store, name)
+            self._core = restore.restored(self.policy, self.store.settings, self.store, name)
             self._dirty = False
             self.odd["repaired"] += 1
             log.warning("%s: a change was interrupted; its state was made anew.", name)

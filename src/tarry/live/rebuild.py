@@ -82,7 +82,8 @@ def _facts(first: int, plays: Ended, now: int) -> Iterator[Fact]:
         yield Fact(START, start, number, slots[number - first])
         status = statuses[number - first]
         if status in kinds:
-            heapq.heappush(ends, (start + delays[number - first], number, status))
+            end = min(start + delays[number - first], now)  # a delay may have been told in advance
+            heapq.heappush(ends, (end, number, status))
     yield from ended(now)
 
 

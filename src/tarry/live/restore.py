@@ -77,5 +77,3 @@ def take_evidence(core: Core, body: bytes, chunks: Any) -> int | None:
         found: Sequence[Chunk] = chunks() if callable(chunks) else chunks
         return rebuild(core, *all_ended(found, core, core.now))
     return None
-
-

@@ -12,7 +12,6 @@ from tarry.policies.check import check_choice, check_policy
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy
 
-
 LONGEST = 9_000_000_000.0  # seconds
 
 

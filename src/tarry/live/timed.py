@@ -4,7 +4,7 @@
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from tarry.errors import LiveError
 from tarry.live.clock import to_ticks
@@ -30,7 +30,7 @@ class ActivePlay(str):
     id: int
     time: float
 
-    def __new__(cls, play: Play, block: "TimedPlay") -> "ActivePlay":
+    def __new__(cls, play: Play, block: "TimedPlay") -> Self:
         """The play of this block."""
         name = super().__new__(cls, play.arm)
         name._block = block

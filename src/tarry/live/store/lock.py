@@ -15,6 +15,7 @@ import fcntl
 import mmap
 import os
 import struct
+import time
 import zlib
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from tarry.errors import JournalError
 SIZE = 4096
 HEAD = b"tarry mark 1\n"
 SLOTS = (1024, 2048)  # written in turns, so that one of them is always whole
+PATIENCE = 50  # hundredths of a second
 FIELDS = struct.Struct("<QQ16sB")  # facts, which file, which run of the machine, durability
 
 
@@ -50,7 +52,7 @@ class FileLock:
                 f"folder that exists and can be written."
             ) from error
         try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._take()
         except OSError as error:
             os.close(self._fd)
             if not isinstance(error, BlockingIOError):
@@ -64,6 +66,15 @@ class FileLock:
             ) from error
         self._open = True
 
+    def _take(self) -> None:
+        """Lock. A child just forked by a process that died holds on until it has noticed."""
+        for _ in range(PATIENCE):
+            try:
+                return fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.01)
+        return fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
     def head(self) -> bytes:
         """The first bytes of the file."""
         return os.pread(self._fd, 100, 0)
@@ -71,7 +82,7 @@ class FileLock:
     def is_at(self, path: Path) -> bool:
         """Whether the locked file is the one that the path leads to."""
         try:
-            there, here = os.stat(path), os.fstat(self._fd)
+            there, here = path.stat(), os.fstat(self._fd)
         except OSError:
             return False
         return there.st_ino == here.st_ino and there.st_dev == here.st_dev
@@ -128,6 +139,22 @@ def read_mark(path: Path) -> Mark | None:
             facts, file, boot, full = FIELDS.unpack(piece)
             found.append(Mark(facts, file, boot, bool(full)))
     return max(found, default=None)
+
+
+def inode(path: Path) -> int:
+    """Which file is at this path; 0 if there is none."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
+
+
+def size_of(path: Path) -> int:
+    """Its size in bytes; 0 if there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def boot_id() -> bytes:

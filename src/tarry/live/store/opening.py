@@ -120,19 +120,9 @@ def _read(path: Path, lock: FileLock, *, full: bool) -> Opened:
         try:
             check_tables(db, path, TABLES)
             settings = read_settings(db, path)
-            snapshots, bad = read_snapshots(db)
-            snapshot = snapshots[-1] if snapshots else Snapshot(0, None)
-            latest = db.execute("SELECT max(seq) FROM snapshots").fetchone()[0] or 0
-            if bad and latest > snapshot.number:
-                raise damaged(path, "the latest snapshot of its evidence is unreadable")
-            facts, stopped = read_facts(db, snapshot.number)
-            if stopped:
-                raise damaged(path, stopped)
-            rows = db.execute("SELECT count(*) FROM history").fetchone()[0]
-            if len(read_chunks(db)) != rows:
-                raise damaged(path, "a part of its history is unreadable")
+            snapshots, facts = _evidence(db, path)
+            snapshot = snapshots[-1]
             check_mark(path, snapshot.number + len(facts), settings)
-            before = snapshots[-2].number if len(snapshots) > 1 else 0
             second = connect(path)
             for each in (db, second):
                 each.execute("PRAGMA journal_mode = WAL")
@@ -141,7 +131,24 @@ def _read(path: Path, lock: FileLock, *, full: bool) -> Opened:
         except BaseException:
             db.close()
             raise
-    return Opened(lock, db, second, settings, snapshot, facts, before)
+    return Opened(lock, db, second, settings, snapshot, facts, snapshots[-2].number)
+
+
+def _evidence(db: sqlite3.Connection, path: Path) -> tuple[list[Snapshot], list[Fact]]:
+    """At least two snapshots, of nothing where there are none, and the facts after the last."""
+    snapshots, bad = read_snapshots(db)
+    none = Snapshot(0, None)
+    snapshots = [none, none, *snapshots]
+    latest = db.execute("SELECT max(seq) FROM snapshots").fetchone()[0] or 0
+    if bad and latest > snapshots[-1].number:
+        raise damaged(path, "the latest snapshot of its evidence is unreadable")
+    facts, stopped = read_facts(db, snapshots[-1].number)
+    if stopped:
+        raise damaged(path, stopped)
+    rows = db.execute("SELECT count(*) FROM history").fetchone()[0]
+    if len(read_chunks(db)) != rows:
+        raise damaged(path, "a part of its history is unreadable")
+    return snapshots, facts
 
 
 def check_log(path: Path) -> None:

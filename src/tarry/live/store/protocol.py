@@ -27,10 +27,16 @@ class Store(Protocol):
     """One agent's facts. `append`, `take_snapshot` and `keep` are called one at a time."""
 
     settings: dict[str, Any]  # what the agent was made with
-    appended: int  # how many facts there are
-    durable: int  # how many of them are safe
     trouble: str  # why facts cannot be made durable just now, empty if they can
     failures: int  # how often that began
+
+    @property
+    def appended(self) -> int:
+        """How many facts there are."""
+
+    @property
+    def durable(self) -> int:
+        """How many of them are safe."""
 
     def kept(self) -> Kept:
         """The latest snapshot and all facts after it, durable or not."""

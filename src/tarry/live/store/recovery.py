@@ -11,8 +11,8 @@ from tarry.live.facts import Fact, apply
 from tarry.live.history import Chunk, due_chunks
 from tarry.live.restore import new_core, take_evidence
 from tarry.live.store.carve import carve
-from tarry.live.store.lock import read_mark
 from tarry.live.store.fragment import longest_run, without_beginning
+from tarry.live.store.lock import read_mark
 from tarry.live.store.opening import explained, locked, made, opened
 from tarry.live.store.schema import (
     ADD_FACT,
@@ -197,7 +197,7 @@ def _write(target: Path, best: Best, found: Salvage) -> None:
             db.execute("BEGIN IMMEDIATE")
             if best.snapshot.body is not None:
                 for piece_of in split(best.snapshot, PIECE):
-                    write_part(db, piece_of)
+                    write_part(piece_of, db)
             first = best.snapshot.number + 1
             db.executemany(ADD_FACT, (fact_row(n, f) for n, f in enumerate(best.facts, first)))
             for chunk in found.chunks.values():

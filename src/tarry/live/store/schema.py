@@ -139,12 +139,12 @@ def fact_row(seq: int, fact: Fact) -> tuple[Any, ...]:
     return (seq, *fact, zlib.crc32(repr((seq, *fact)).encode()))
 
 
-def read_facts(
-    db: sqlite3.Connection, after: int, table: str = "facts"
-) -> tuple[list[Fact], str]:
+def read_facts(db: sqlite3.Connection, after: int, table: str = "facts") -> tuple[list[Fact], str]:
     """The facts that follow number `after`, up to the first that cannot be trusted, and why."""
     facts: list[Fact] = []
-    query = f"SELECT seq, kind, time, play, value, name, crc FROM {table} WHERE seq > ? ORDER BY seq"  # noqa: E501, S608  # a name of ours
+    query = (
+        f"SELECT seq, kind, time, play, value, name, crc FROM {table} WHERE seq > ? ORDER BY seq"  # noqa: S608  # a name of ours
+    )
     expected = after
     try:
         for seq, *fields, crc in db.execute(query, (after,)):
@@ -167,11 +167,24 @@ def split(snapshot: Snapshot, size: int) -> list[Part]:
     return [Part(snapshot.number, k, len(pieces), piece) for k, piece in enumerate(pieces)]
 
 
-def write_part(db: sqlite3.Connection, part: Part) -> None:
+def write_part(part: Part, db: sqlite3.Connection) -> None:
     """Store a part of a snapshot."""
-    db.execute(
-        "INSERT INTO snapshots VALUES (NULL, ?, ?, ?, ?, ?)", (*part, zlib.crc32(part.body))
-    )
+    db.execute("INSERT INTO snapshots VALUES (NULL, ?, ?, ?, ?, ?)", (*part, zlib.crc32(part.body)))
+
+
+def discard_after(number: int, db: sqlite3.Connection) -> None:
+    """Delete snapshots after this one: they were not finished."""
+    db.execute("DELETE FROM snapshots WHERE seq > ?", (number,))
+
+
+def delete_snapshots(before: int, db: sqlite3.Connection) -> None:
+    """Delete snapshots before this one."""
+    db.execute("DELETE FROM snapshots WHERE seq < ?", (before,))
+
+
+def delete_facts(last: int, db: sqlite3.Connection) -> None:
+    """Delete facts up to this one."""
+    db.execute("DELETE FROM facts WHERE seq <= ?", (last,))
 
 
 def read_snapshots(db: sqlite3.Connection) -> tuple[list[Snapshot], bool]:

@@ -21,12 +21,14 @@ from tarry.errors import JournalError
 from tarry.live.facts import Fact
 from tarry.live.history import CHUNK, Chunk
 from tarry.live.store.keeper import Keeper
-from tarry.live.store.lock import FileLock, MarkFile, mark_path
+from tarry.live.store.lock import FileLock, MarkFile, inode, mark_path, size_of
 from tarry.live.store.opening import Opened, explained, opened
 from tarry.live.store.protocol import Kept
 from tarry.live.store.schema import (
     ADD_FACT,
-    Part,
+    delete_facts,
+    delete_snapshots,
+    discard_after,
     fact_row,
     read_chunks,
     split,
@@ -84,7 +86,7 @@ class SqliteStore:
         )
         self._mark.write(self.durable)
         self._process = os.getpid()
-        self._log_file = _inode(wal_path(self.path))
+        self._log_file = inode(wal_path(self.path))
         self._ended = weakref.finalize(
             self,
             _let_go,
@@ -209,7 +211,7 @@ class SqliteStore:
         """Refuse to write into files that are no longer there."""
         if not self._lock.is_at(self.path):
             raise OSError("the file was deleted or replaced while it was in use")
-        if self._log_file and _inode(wal_path(self.path)) != self._log_file:
+        if self._log_file and inode(wal_path(self.path)) != self._log_file:
             raise OSError("its write-ahead log was deleted or replaced while it was in use")
 
     def _write(self) -> None:
@@ -238,8 +240,8 @@ class SqliteStore:
         if self._changed is changed:
             self._changed = None
         if not self._log_file:
-            self._log_file = _inode(wal_path(self.path))
-        if not self._folding and _size(wal_path(self.path)) > LOG:
+            self._log_file = inode(wal_path(self.path))
+        if not self._folding and size_of(wal_path(self.path)) > LOG:
             self._folding = True
             self.keeper.do(self._fold_aside)
 
@@ -283,15 +285,15 @@ class SqliteStore:
             return
         self.wait(number)
         parts = split(snapshot, PART)
-        self._alone(partial(_discard_unfinished, self._written))
+        self._alone(partial(discard_after, self._written))
         for part in parts:
-            self._alone(partial(_write_one, part))
+            self._alone(partial(write_part, part))
         before, self._before, self._written = self._before, self._written, snapshot.number
         self._tail.forget(self.durable)
-        self._alone(partial(_delete_snapshots, self._before))
+        self._alone(partial(delete_snapshots, self._before))
         while before < self._before:
             before = min(before + ROWS, self._before)
-            self._alone(partial(_delete_facts, before))
+            self._alone(partial(delete_facts, before))
 
     def _fold_aside(self) -> None:
         """Fold the log into the file: most of it while others write, the rest at once."""
@@ -307,36 +309,6 @@ class SqliteStore:
 
     def _fold(self) -> None:
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-
-
-def _write_one(part: Part, db: sqlite3.Connection) -> None:
-    write_part(db, part)
-
-
-def _discard_unfinished(written: int, db: sqlite3.Connection) -> None:
-    db.execute("DELETE FROM snapshots WHERE seq > ?", (written,))
-
-
-def _delete_snapshots(before: int, db: sqlite3.Connection) -> None:
-    db.execute("DELETE FROM snapshots WHERE seq < ?", (before,))
-
-
-def _delete_facts(last: int, db: sqlite3.Connection) -> None:
-    db.execute("DELETE FROM facts WHERE seq <= ?", (last,))
-
-
-def _inode(path: Path) -> int:
-    try:
-        return os.stat(path).st_ino
-    except OSError:
-        return 0
-
-
-def _size(path: Path) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
 
 
 def _let_go(

@@ -98,7 +98,7 @@ def salvage_old(source: Path) -> Salvage:
     if not settings:
         raise ValueError("its settings are lost")
     first = max(states, default=0)
-    following = []
+    following: list[Fact] = []
     while first + len(following) + 1 in events:
         following.append(events[first + len(following) + 1])
     facts = as_facts(following, _asked(states.get(first)))
@@ -180,7 +180,7 @@ def _fill(part: Path, snapshot: Snapshot, facts: list[Fact]) -> None:
         db.execute("BEGIN IMMEDIATE")
         if snapshot.body is not None:
             for piece in split(snapshot, 1 << 18):
-                write_part(db, piece)
+                write_part(piece, db)
         rows = (fact_row(seq, fact) for seq, fact in enumerate(facts, snapshot.number + 1))
         db.executemany(ADD_FACT, rows)
         db.execute("COMMIT")
