@@ -12,8 +12,8 @@ import tarry
 from benchmarks.limit import run_limit
 from benchmarks.speed import ARMS, HORIZON, LIMIT, MAX_DELAY
 from benchmarks.timing import fastest, seconds
-from tarry.experiments.figures import plain_numbers, save_figure, short_number, styled
-from tarry.experiments.palette import GREY, colours
+from tarry.drawing import plain_numbers, save_figure, short_number, styled
+from tarry.palette import GREY, colours
 from tarry.policies.label import policy_label
 
 POLICIES: list[Any] = [tarry.BDSE(), tarry.DelayedUCB(), tarry.SurvivalThompson()]

@@ -95,11 +95,11 @@ def show(console: Console, title: str, head: Sequence[str], cells: Cells) -> Non
 
 
 def page(speeds: Sequence[Speeds], starts: Starts, long: Long, targets: Sequence[Target]) -> str:
-    """The page docs/benchmarks.md: ratios, and times only where they were asked for."""
+    """The page docs/benchmarks.md: ratios, and times only where a target is one."""
     parts = [
         "# Benchmarks",
         INTRODUCTION,
-        "## What was asked for",
+        "## Targets",
         markdown_table(TARGET_HEAD, target_cells(targets)),
         "## Time per step",
         f"All at {SIZE}. {COMPARISON}",

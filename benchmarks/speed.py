@@ -23,6 +23,7 @@ ELIMINATION = "elimination"
 TIGHT = "tight elimination"
 INDEX = "index"
 SAMPLING = "a draw per arm"
+SOLVED = "an equation solved"
 SURVIVAL = "survival draws"
 YARDSTICK = "no learning"
 
@@ -39,6 +40,13 @@ POLICIES: list[tuple[Any, str]] = [
     (tarry.CensoredUCB(), INDEX),
     (tarry.DelayedUCB(), INDEX),
     (tarry.SurvivalUCB(), INDEX),
+    (tarry.IncrementUCB(), INDEX),
+    (tarry.IncrementUCB(unbounded=True), INDEX),
+    (tarry.MOSS(), INDEX),
+    (tarry.IMED(), INDEX),
+    (tarry.QPMD(), INDEX),
+    (tarry.KLUCB(), SOLVED),
+    (tarry.BayesUCB(), SOLVED),
     (tarry.DelayedThompson(), SAMPLING),
     (tarry.SurvivalThompson(), SURVIVAL),
     (tarry.Uniform(), YARDSTICK),

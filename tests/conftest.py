@@ -7,6 +7,10 @@ from hypothesis import settings
 # Figures are drawn into files; no test may look for a display.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# Agents are interpreted but where machine code is the point: compiling in the background of a test
+# that makes many plays would only take the time of others.
+os.environ.setdefault("TARRY_COMPILE", "never")
+
 # Examples are the same in every run, so a red run can be repeated; HYPOTHESIS_PROFILE=explore looks
 # for new ones. No deadline: the first call of a compiled function compiles it.
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)

@@ -1,5 +1,8 @@
 """The command line: what it prints, what it refuses, and how it ends."""
 
+import csv
+import io
+import json
 import os
 import signal
 import subprocess
@@ -242,3 +245,56 @@ def test_page_of_the_documentation_is_up_to_date() -> None:
     """docs/cli.md is what `python -m tarry.cli.reference` prints."""
     page = Path(__file__).parents[1] / "docs" / "cli.md"
     assert page.read_text() == reference()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--horizon", "abc"], "--horizon is 'abc' and must be a whole number"),
+        (["--runs", "1.5"], "--runs is '1.5' and must be a whole number"),
+        (["--plot", "regret.xyz"], "'regret.xyz' cannot be written; its ending must be .svg"),
+        (["--plot", "."], "'.' cannot be written; its ending"),
+        (["--out", "README.md"], "The folder 'README.md' cannot be written: it is a file"),
+        (["--plot", "README.md/x.svg"], "README.md' is no folder"),
+        (["--against", "OSPE"], "did you mean OPSE"),
+        (["--wrong"], "Unrecognized arguments --wrong"),
+    ],
+)
+def test_bad_arguments_are_one_sentence_before_anything_runs(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Numbers, files and names are refused at once, without the usage."""
+    long = ["compare", "BDSE", "OPSE", "--horizon", "10000000", "--runs", "1000000", *arguments]
+    try:
+        status = main(long)
+    except SystemExit as end:
+        status = int(end.code or 0)
+    out, err = capsys.readouterr()
+    assert status in (1, 2)
+    assert out == ""
+    assert words in err
+    assert len(err.splitlines()) == 1
+
+
+def test_every_table_can_be_read_by_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    """--json and --csv print all rows and nothing else."""
+    small = ["SE", "Uniform", *SMALL, "--runs", "2"]
+    for command, rows in (
+        (["compare", *small], 2),
+        (["compare", *small, "--against", "Uniform"], 1),
+        (["policies"], len(tarry.POLICIES)),
+        (["problems", "bernoulli(arms=4)"], 4),
+        (["problems"], None),
+    ):
+        found = json.loads(ask(capsys, *command, "--json")[1])
+        lines = list(csv.DictReader(io.StringIO(ask(capsys, *command, "--csv")[1])))
+        assert len(found) == len(lines) == (rows or len(found))
+        assert list(found[0]) == list(lines[0])
+
+
+def test_differences_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    """--against compares each policy with one, paired."""
+    status, out, _ = ask(capsys, "compare", "SE", "Uniform", *SMALL, "--against", "Uniform")
+    assert status == 0
+    assert "10 paired runs" in out
+    assert out.splitlines()[2].split()[:2] == ["SE", "Uniform"]

@@ -13,8 +13,9 @@ from tarry.experiments.dask import connect
 def without(patch: pytest.MonkeyPatch, package: str, *modules: str) -> None:
     """Pretend that the package is not installed and that our modules were never imported."""
     for module in modules:
-        parent, _, name = module.rpartition(".")
         importlib.import_module(module)
+    for module in modules:  # one of them may have imported another
+        parent, _, name = module.rpartition(".")
         patch.delitem(sys.modules, module)
         patch.delattr(sys.modules[parent], name)
     patch.setitem(sys.modules, package, None)
@@ -30,7 +31,7 @@ def test_figures_name_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without matplotlib, a plot is refused with the extra that brings it."""
     problem = tarry.problems.deterministic([1, 4], max_delay=4)
     result = tarry.compare([tarry.SE()], problems=problem, payoff="cost", horizon=50, runs=2)
-    without(monkeypatch, "matplotlib", "tarry.experiments.figures")
+    without(monkeypatch, "matplotlib", "tarry.drawing", "tarry.experiments.figures")
     with pytest.raises(MissingExtraError) as caught:
         result.plot("never.svg")
     check_sentence(caught.value, "plots")
@@ -44,10 +45,11 @@ def test_dask_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     check_sentence(caught.value, "dask")
 
 
-def test_routes_name_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("package", ["httpx", "httpx2"])
+def test_routes_name_their_extra(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     """Without httpx, the transports are refused with the extra that brings it."""
-    without(monkeypatch, "httpx", "tarry.live.httpx")
+    without(monkeypatch, package, f"tarry.live.{package}")
     with pytest.raises(MissingExtraError) as caught:
-        importlib.import_module("tarry.live.httpx")
+        importlib.import_module(f"tarry.live.{package}")
     check_sentence(caught.value, "live")
     assert isinstance(caught.value, ImportError)

@@ -19,7 +19,6 @@ from benchmarks.peers.installs import PEERS, ROOT, TARRY, Installed, Peer, insta
 from benchmarks.peers.page import page
 from benchmarks.peers.report import Measured, Sheet, regret_sheet
 
-ARMS = 30
 FAMILIES = ("bernoulli", "truncated_normal")
 PAYOFFS = ("cost", "reward")
 PATIENCE = 1800  # seconds for one policy
@@ -29,6 +28,7 @@ def main() -> int:
     """Run everything; the exit status is 0 if tarry itself could be measured."""
     parser = argparse.ArgumentParser("python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--horizon", type=int, default=20_000, help="steps of a run")
+    parser.add_argument("--arms", type=int, default=30, help="K")
     parser.add_argument("--max-delay", type=int, default=500, help="D")
     parser.add_argument("--runs", type=int, default=3, help="runs per world")
     parser.add_argument("--fresh", action="store_true", help="install the peers anew")
@@ -41,7 +41,7 @@ def main() -> int:
         attempts[peer] = install(peer, fresh=given.fresh)
     working = {peer: done for peer, done in attempts.items() if done.works}
     with tempfile.TemporaryDirectory() as folder:
-        worlds = make_worlds(Path(folder), given.horizon, given.max_delay, given.runs)
+        worlds = make_worlds(Path(folder), given)
         measured = measure(console, working, worlds, given.horizon)
     regret = regret_sheet(measured, list(worlds))
     features = feature_sheet(attempts, measured)
@@ -52,7 +52,7 @@ def main() -> int:
         console.print(note, highlight=False, markup=False)
     if given.write:
         setting = {
-            "arms": ARMS,
+            "arms": given.arms,
             "horizon": given.horizon,
             "max_delay": given.max_delay,
             "runs": given.runs,
@@ -63,13 +63,16 @@ def main() -> int:
     return 0 if TARRY in working else 1
 
 
-def make_worlds(folder: Path, horizon: int, max_delay: int, runs: int) -> dict[str, list[str]]:
+def make_worlds(folder: Path, given: argparse.Namespace) -> dict[str, list[str]]:
     """Files with the delays that all libraries meet, by world; each run has other arms."""
     worlds: dict[str, list[str]] = {}
-    steps, arms = np.arange(1, horizon + 1)[:, None], np.arange(ARMS)[None, :]
+    max_delay: int = given.max_delay
+    steps, arms = np.arange(1, given.horizon + 1)[:, None], np.arange(given.arms)[None, :]
     for family in FAMILIES:
-        for run in range(runs):
-            problem = getattr(tarry.problems, family)(arms=ARMS, max_delay=max_delay, seed=run)
+        for run in range(given.runs):
+            problem = getattr(tarry.problems, family)(
+                arms=given.arms, max_delay=max_delay, seed=run
+            )
             table = problem.delays(run, steps, arms).astype(np.int32)
             recipe = {"family": family, "seed": run, "draws": run}
             for payoff in PAYOFFS:
@@ -131,6 +134,7 @@ def feature_sheet(attempts: dict[Peer, Installed], measured: list[Measured]) -> 
 def ask(peer: Peer, task: dict[str, Any]) -> Any:
     """Let the environment of a peer do something; a RuntimeError says in one line what failed."""
     quiet = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", "OMP_NUM_THREADS": "1"}
+    quiet["TARRY_COMPILE"] = "now"  # an agent is measured once its machine code is loaded
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "outcome.json"
         command = [peer.python, "-m", "benchmarks.peers.worker", peer.adapter, json.dumps(task)]

@@ -10,10 +10,12 @@ from rich.progress import track
 import tarry
 from tarry.arrays import FloatArray, Ints
 from tarry.ledger import Ledger
+from tarry.plays import Plays
 from tarry.policies import Setting
 from tarry.policies.elimination.tight_bounds import ledger_lower, ledger_upper, tight_missing_bound
-from tarry.policies.elimination.tight_evidence import TightEvidence, empty_tight_evidence
+from tarry.policies.increments import Increments, geometric_edges, no_increments
 from tarry.problems.problem import Problem
+from tarry.randomness import Random
 from tarry.tables import markdown_table
 
 MOST, STEPS, GRID = 60, 200, 8
@@ -24,35 +26,36 @@ class AdaptiveRule(NamedTuple):
     """Plays arm 0 while its answers are short and the other arm for a while after a long one."""
 
     edges: Ints
-    evidence: TightEvidence
+    evidence: Increments
     wait: Ints
     bounds: FloatArray
     levels: FloatArray  # of one bound, of an increment, of one of two means
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The arm; in the last step also the bounds of arm 0."""
-        if step == STEPS:
-            self.evidence.grow_older(now)
-            plays = ledger.plays[0]
-            self.bounds[0] = self.evidence.increments_lower(0, plays, self.levels[1])
+        if plays.number[row] == STEPS:
+            self.bounds[0] = self.evidence.increments_lower(0, ledger.plays[0], self.levels[1])
             self.bounds[1] = self.evidence.increments_upper(0, self.levels[1])
             self.bounds[2] = ledger_lower(ledger, 0, now, MOST, self.levels[2])
             self.bounds[3] = ledger_upper(ledger, 0, MOST, self.levels[2])
             self.bounds[4] = tight_missing_bound(ledger.missing(0), 1, MOST, self.levels[0])
         arm = 1 if self.wait[0] > 0 else 0
         self.wait[0] = max(self.wait[0] - 1, 0)
-        self.evidence.note_start(arm, now)
         return arm
 
-    def returned(self, arm: int, delay: int, rng: np.random.Generator) -> None:
+    def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
         """An answer, which decides who is played next."""
-        self.evidence.add_answer(arm, delay)
-        if arm == 0 and delay > MOST // 3:
+        self.evidence.add_answer(plays.arm[row], plays.delay[row])
+        if plays.arm[row] == 0 and plays.delay[row] > MOST // 3:
             self.wait[0] = 3
 
-    def outlived(self, arm: int, edge: int) -> None:
+    def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """A play still out."""
-        self.evidence.add_full(arm, edge)
+        self.evidence.add_full(plays.arm[row], edge)
+
+    def aged(self, plays: Plays, row: int, edge: int, now: int) -> None:
+        """A play, back or not, is as old as an edge."""
+        self.evidence.add_old(plays.arm[row], edge)
 
 
 class Adaptive:
@@ -67,7 +70,7 @@ class Adaptive:
 
     def start(self, setting: Setting) -> AdaptiveRule:
         """Nothing known."""
-        evidence = empty_tight_evidence(2, MOST, STEPS, GRID)
+        evidence = no_increments(2, MOST, geometric_edges(MOST, GRID))
         grid = len(evidence.edges)
         levels = [self.level, self.level + math.log(grid), self.level + math.log(2)]
         self.rule = AdaptiveRule(

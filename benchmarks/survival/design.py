@@ -8,8 +8,6 @@ from benchmarks.survival.runs import Cell, measure, table_of
 from benchmarks.survival.shapes import ShapedThompson
 from tarry.problems.problem import Problem
 
-Thompson = tarry.SurvivalThompson
-
 
 def worlds(count: int) -> Iterator[tuple[str, Any, list[Problem], int]]:
     """Columns of every table: name, payoff, problems and horizon."""
@@ -33,23 +31,20 @@ def worlds(count: int) -> Iterator[tuple[str, Any, list[Problem], int]]:
 
 QUESTIONS: dict[str, Mapping[str, Any]] = {
     "How is a mean drawn?": {
-        "as it is": Thompson(),
+        "as it is": ShapedThompson(),
         "every hazard from its Beta law": ShapedThompson("exact"),
         "one Beta draw": ShapedThompson("beta"),
         "one normal draw": ShapedThompson("normal"),
     },
-    "How many bins?": {f"{bins}": Thompson(bins=bins) for bins in (8, 12, 16, 24, 32, 48)},
-    "How heavy a prior?": {
-        f"{mass:g} plays": Thompson(mass=mass) for mass in (0.1, 0.25, 0.5, 1.0, 2.0)
-    },
-    "How much of the prior on 'reaches D' (beyond the oldest age)?": {
-        **{f"{end:g}": Thompson(end=end) for end in (0.04, 0.2, 0.5, 0.8, 0.9, 0.97, 0.99)},
-        "0.8 for cost, 0.97 for reward": Thompson(),
+    "How many bins?": {f"{bins}": ShapedThompson(bins=bins) for bins in (8, 12, 24, 48)},
+    "What does the pseudo-play weigh?": {
+        f"{weight:g} plays": ShapedThompson(weight=weight) for weight in (0.25, 0.5, 1.0, 2.0)
     },
     "How many arms drawn anew, besides the one played?": {
-        **{f"{redraws}": Thompson(redraws=redraws) for redraws in (1, 2, 4)},
-        "4 for cost, 1 for reward": Thompson(),
-        "all 30": Thompson(redraws=29),
+        "1": ShapedThompson(others=1),
+        "2": ShapedThompson(),
+        "4": ShapedThompson(others=4),
+        "all 30": ShapedThompson(others=29),
     },
     "How wide is the index of SurvivalUCB?": {
         f"z = {z:g}": tarry.SurvivalUCB(z=z) for z in (0.3, 0.5, 0.7, 1.0)

@@ -1,8 +1,9 @@
-"""Other ways to draw an arm's mean payoff, to see what the fast one loses.
+"""SurvivalThompson with parts exchanged, to see what each of them is good for.
 
 `ShapedThompson("exact")` draws every hazard from its Beta law, `"beta"` and `"normal"` draw once
 from a law with the posterior mean and variance, with nothing special about the last bin reached.
-In all else, the prior and how many arms are drawn anew in a step, they are `SurvivalThompson()`.
+`weight` is that of the pseudo-play, `others` the arms drawn anew besides the one played last. With
+the defaults it is `SurvivalThompson()`.
 """
 
 import math
@@ -14,101 +15,97 @@ import numpy as np
 
 from tarry.arrays import Floats, Ints
 from tarry.ledger import Ledger
+from tarry.plays import Plays
 from tarry.policies import Setting
-from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta
-from tarry.policies.survival.thompson import SurvivalThompson
+from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta, empty_evidence
+from tarry.policies.survival.thompson import OTHERS, best_draw
+from tarry.randomness import Random
 
-SHAPES = ("exact", "beta", "normal")
+SHAPES = ("usual", "exact", "beta", "normal")
 
 
 class ShapedRule(NamedTuple):
     """The running form of `ShapedThompson`."""
 
     reward: bool
-    redraws: int
     shape: int  # its place in SHAPES
+    weight: float
+    others: int
     edges: Ints
     evidence: SurvivalEvidence
     draws: Floats
     turn: Ints
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
-        """As SurvivalThompson, with another kind of draw."""
-        arms = len(self.draws)
-        if step == 1:
-            for arm in range(arms):
-                self.draws[arm] = self.draw_shaped(arm, rng)
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
+        """As SurvivalThompson, with other draws."""
+        return best_draw(self, self.others, ledger, rng)
+
+    def draw(self, arm: int, rng: Random) -> float:
+        """How far the arm's mean payoff is from the best one."""
+        known = self.evidence.known(arm)
+        if known <= 0.0:
+            return 0.0
+        if self.weight == 1.0:
+            real = (1.0 - rng.random()) ** (1.0 / known)
         else:
-            self.draws[self.turn[0]] = self.draw_shaped(self.turn[0], rng)
-            for _ in range(self.redraws):
-                self.turn[1] = (self.turn[1] + 1) % arms
-                self.draws[self.turn[1]] = self.draw_shaped(self.turn[1], rng)
-        best = 0
-        sign = 1.0 if self.reward else -1.0
-        for arm in range(1, arms):
-            if sign * self.draws[arm] > sign * self.draws[best]:
-                best = arm
-        self.turn[0] = best
-        return best
+            real = rng.beta(known, self.weight)
+        mean = self.evidence.draw_mean(arm, rng) if self.shape == 0 else self.shaped(arm, rng)
+        return real * (1.0 - mean if self.reward else mean)
 
-    def draw_shaped(self, arm: int, rng: np.random.Generator) -> float:
-        """One draw of the arm's mean payoff."""
+    def shaped(self, arm: int, rng: Random) -> float:
+        """One draw of the mean payoff of the arm's plays."""
         evidence = self.evidence
-        bins = len(self.edges)
-        if self.shape == 0:
-            alive = 1.0
-            payoff = 0.0
-            for b in range(bins):
-                place = arm * bins + b
-                ended = evidence.prior[b] + evidence.events[place]
-                hazard = rng.beta(ended, evidence.prior_beyond[b] + evidence.passes[place])
-                inside = (evidence.prior_sum[b] + evidence.event_sum[place]) / ended
-                payoff += alive * hazard * inside
-                alive *= 1.0 - hazard
-            return payoff + alive
-        mean = 1.0
-        square = 1.0
-        for k in range(bins):
-            b = bins - 1 - k
-            place = arm * bins + b
-            beyond = evidence.prior_beyond[b] + evidence.passes[place]
-            first = evidence.prior_sum[b] + evidence.event_sum[place]
-            second = evidence.prior_squares[b] + evidence.event_squares[place]
-            total = evidence.prior[b] + evidence.events[place] + beyond
-            cross = first * (first + 2.0 * beyond * mean)
-            again = beyond * (beyond + 1.0) * square
-            square = (second + cross + again) / (total * (total + 1.0))
-            mean = (first + beyond * mean) / total
         if self.shape == 1:
+            return self.drawn_curve(arm, rng)
+        mean, square = evidence.moments_with_tail(arm, 1.0)
+        if self.shape == 2:
             return draw_beta(mean, square, rng)
-        return mean + math.sqrt(max(square - mean * mean, 0.0)) * rng.standard_normal()
+        return mean + math.sqrt(max(square - mean * mean, 0.0)) * rng.normal()
 
-    def returned(self, arm: int, delay: int, rng: np.random.Generator) -> None:
+    def drawn_curve(self, arm: int, rng: Random) -> float:
+        """The mean of a curve drawn hazard by hazard."""
+        alive = 1.0
+        payoff = 0.0
+        for b in range(len(self.edges)):
+            place = arm * len(self.edges) + b
+            events = self.evidence.events[place]
+            if events > 0.0:
+                passes = self.evidence.passes[place]
+                hazard = rng.beta(events, passes) if passes > 0.0 else 1.0
+                payoff += alive * hazard * self.evidence.event_sum[place] / events
+                alive *= 1.0 - hazard
+        return payoff + alive
+
+    def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
         """An answer."""
-        self.evidence.book_event(arm, delay)
+        self.evidence.book_event(plays.arm[row], plays.delay[row])
 
-    def outlived(self, arm: int, edge: int) -> None:
+    def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """A play still out."""
-        self.evidence.book_pass(arm, edge)
+        self.evidence.book_pass(plays.arm[row], edge)
 
 
 @dataclass(frozen=True)
 class ShapedThompson:
-    """SurvivalThompson with another kind of draw."""
+    """SurvivalThompson with parts exchanged."""
 
-    shape: Literal["exact", "beta", "normal"]
+    shape: Literal["usual", "exact", "beta", "normal"] = "usual"
+    weight: float = 1.0
+    others: int = OTHERS
+    bins: int = 24
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     needs_horizon: ClassVar[bool] = False
 
     def start(self, setting: Setting) -> ShapedRule:
-        """The prior of SurvivalThompson, and as many redraws."""
-        usual = SurvivalThompson().start(setting)
+        """Nothing is known of any arm."""
+        evidence = empty_evidence(setting.arms, setting.max_delay, self.bins)
         return ShapedRule(
             reward=setting.reward,
-            redraws=usual.redraws,
             shape=SHAPES.index(self.shape),
-            edges=usual.edges,
-            evidence=usual.evidence,
+            weight=self.weight,
+            others=self.others,
+            edges=evidence.edges,
+            evidence=evidence,
             draws=np.zeros(setting.arms),
-            turn=np.zeros(2, np.int64),
+            turn=np.array([-1, -1], np.int64),
         )

@@ -1,7 +1,7 @@
 """The directive `drawing`: an SVG of docs/figures within the page, in the colours of the page.
 
 An image by link cannot know whether the reader sees a light or a dark page. Within the page, what
-is drawn in the ink of `tarry.experiments.palette` takes the colour of the text around it.
+is drawn in the ink of `tarry.palette` takes the colour of the text around it.
 """
 
 import html
@@ -14,7 +14,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from tarry.experiments.palette import INK
+from tarry.palette import INK
 
 PREAMBLE = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>", re.DOTALL)
 SIZE = re.compile(r'(<svg [^>]*?)\bwidth="([\d.]+)pt" height="[\d.]+pt"')

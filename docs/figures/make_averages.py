@@ -12,8 +12,8 @@ from scipy import stats
 
 import tarry
 from tarry.arrays import FloatArray, IntArray
-from tarry.experiments.figures import save_figure, styled
-from tarry.experiments.palette import BLUE, GREEN, INK, ORANGE, PURPLE, RED
+from tarry.drawing import save_figure, styled
+from tarry.palette import BLUE, GREEN, INK, ORANGE, PURPLE, RED
 
 MAX_DELAY = 600
 TIMES = np.unique(np.concatenate([np.arange(10, 100, 6), np.arange(100, 1501, 20)]))

@@ -8,8 +8,8 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tarry.experiments.figures import save_figure, styled
-from tarry.experiments.palette import BLUE, GREY, INK
+from tarry.drawing import save_figure, styled
+from tarry.palette import BLUE, GREY, INK
 
 DELAYS = {"arm 0": 2, "arm 1": 5, "arm 2": 9}
 

@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import tarry
-from tarry.experiments.figures import draw_curves, legend_below, rendered, styled
+from tarry.drawing import legend_below, rendered, styled
+from tarry.experiments.figures import draw_curves
 from tarry.experiments.from_text import Family
-from tarry.experiments.palette import colours
+from tarry.palette import colours
 from tarry.problems.problem import Payoff
 
 BOTH = [tarry.OPSE(), tarry.DelayedThompson(), tarry.SurvivalUCB(), tarry.SurvivalThompson()]

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 import tarry
 from tarry.arrays import FloatArray, IntArray
-from tarry.experiments.figures import save_figure, styled
-from tarry.experiments.palette import BLUE, GREY, INK, RED
+from tarry.drawing import save_figure, styled
+from tarry.palette import BLUE, GREY, INK, RED
 from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 
 MAX_DELAY, PLAYS, EVERY = 600, 60, 5  # a play every 5 s for 5 minutes, answers within 10

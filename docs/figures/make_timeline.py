@@ -9,8 +9,8 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tarry.experiments.figures import save_figure, styled
-from tarry.experiments.palette import BLUE, GREY, INK, RED
+from tarry.drawing import save_figure, styled
+from tarry.palette import BLUE, GREY, INK, RED
 
 NOW = 12
 MAX_DELAY = 8

@@ -21,6 +21,7 @@ _HOME = {
     "compare": "tarry.experiments.compare",
     "Result": "tarry.experiments.result",
     "load": "tarry.experiments.result_folder",
+    "Log": "tarry.logs",
     "POLICIES": "tarry.policies",
     "Setting": "tarry.policies",
     "Uniform": "tarry.policies",
@@ -33,15 +34,22 @@ _HOME = {
     "SEPK": "tarry.policies",
     "SE": "tarry.policies",
     "DelayedUCB": "tarry.policies",
+    "KLUCB": "tarry.policies",
+    "MOSS": "tarry.policies",
+    "IMED": "tarry.policies",
+    "BayesUCB": "tarry.policies",
+    "QPMD": "tarry.policies",
     "DelayedThompson": "tarry.policies",
     "SurvivalThompson": "tarry.policies",
     "SurvivalUCB": "tarry.policies",
+    "IncrementUCB": "tarry.policies",
 }
 _MODULES = (
     "errors",
     "experiments",
     "ledger",
     "live",
+    "logs",
     "policies",
     "problems",
     "simulation",
@@ -53,6 +61,7 @@ if TYPE_CHECKING:
     from tarry import experiments as experiments
     from tarry import ledger as ledger
     from tarry import live as live
+    from tarry import logs as logs
     from tarry import policies as policies
     from tarry import problems as problems
     from tarry import simulation as simulation
@@ -62,17 +71,24 @@ if TYPE_CHECKING:
     from tarry.experiments.result_folder import load as load
     from tarry.live import Agent as Agent
     from tarry.live import Play as Play
+    from tarry.logs import Log as Log
     from tarry.policies import BDSE as BDSE
     from tarry.policies import BHSE as BHSE
     from tarry.policies import CSE as CSE
+    from tarry.policies import IMED as IMED
+    from tarry.policies import KLUCB as KLUCB
+    from tarry.policies import MOSS as MOSS
     from tarry.policies import OPSE as OPSE
     from tarry.policies import POLICIES as POLICIES
+    from tarry.policies import QPMD as QPMD
     from tarry.policies import RSE as RSE
     from tarry.policies import SE as SE
     from tarry.policies import SEPK as SEPK
+    from tarry.policies import BayesUCB as BayesUCB
     from tarry.policies import CensoredUCB as CensoredUCB
     from tarry.policies import DelayedThompson as DelayedThompson
     from tarry.policies import DelayedUCB as DelayedUCB
+    from tarry.policies import IncrementUCB as IncrementUCB
     from tarry.policies import Setting as Setting
     from tarry.policies import SurvivalThompson as SurvivalThompson
     from tarry.policies import SurvivalUCB as SurvivalUCB

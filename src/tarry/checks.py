@@ -32,6 +32,16 @@ def check_positive(name: str, value: Any) -> float:
     return float(value)
 
 
+def check_number(name: str, value: Any, least: float) -> float:
+    """`value` as a float if it is a finite number of at least `least`."""
+    real = isinstance(value, int | float | np.integer | np.floating) and value is not True
+    if not real or not least <= value < float("inf"):
+        raise InputError(
+            f"The {name} is {shortened(value)}; it must be a number from {least:g} on."
+        )
+    return float(value)
+
+
 def as_whole(value: Any) -> int | None:
     """`value` as an int, or None if it is no whole number (booleans are none)."""
     if isinstance(value, bool | np.bool_ | str):
@@ -51,3 +61,11 @@ def shortened(value: object, width: int = 60) -> str:
     """The repr of `value` on one line, cut to `width` characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def check_share(name: str, value: Any) -> float:
+    """`value` as a float if it is a number strictly between 0 and 1."""
+    real = isinstance(value, int | float | np.integer | np.floating)
+    if not real or not 0 < value < 1:
+        raise InputError(f"The {name} is {shortened(value)}; it must lie between 0 and 1.")
+    return float(value)

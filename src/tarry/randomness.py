@@ -27,8 +27,7 @@ SELECT, RETURN = 0, 1  # purposes: to decide on a play, and to take in its answe
 
 M64 = 0xFFFF_FFFF_FFFF_FFFF
 GOLDEN = 0x9E37_79B9_7F4A_7C15
-STRIDE = (GOLDEN << 22) & M64  # four blocks, one per purpose, for each play
-BLOCK = (GOLDEN << 20) & M64
+BLOCK = (GOLDEN << 20) & M64  # each play has four, one per purpose
 MIX1 = 0xBF58_476D_1CE4_E5B9
 MIX2 = 0x94D0_49BB_1331_11EB
 KEY0, KEY1, POSITION = range(3)
@@ -64,11 +63,8 @@ class Random(NamedTuple):
 
     def begin(self, number: int, purpose: int) -> None:
         """Go to the numbers of this play and purpose."""
-        self.words[POSITION] = number
-        block = (int(self.words[POSITION]) * STRIDE) & M64
-        self.words[POSITION] = purpose
-        block = (block + int(self.words[POSITION]) * BLOCK) & M64
-        self.words[POSITION] = (block + int(self.words[KEY0])) & M64
+        self.words[POSITION] = 4 * number + purpose  # becomes an unsigned word by being stored
+        self.words[POSITION] = (int(self.words[POSITION]) * BLOCK + int(self.words[KEY0])) & M64
 
     def word(self) -> int:
         """64 random bits."""

@@ -1,7 +1,87 @@
-"""Tables as text: cells in columns, and numbers as people write them."""
+"""Tables: rows with named fields, as text, as files and as data frames."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+import csv
+import importlib
+import io
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+from tarry.errors import MissingExtraError
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
+
+
+class Rows(Sequence[Row], Generic[Row]):
+    """A sequence of rows (NamedTuples) that can be printed, written and made into a data frame.
+
+    A subclass has a field or property `rows`, and `cells` for those who read it as text.
+    """
+
+    rows: Sequence[Row]
+
+    def __getitem__(self, number: int) -> Row:  # type: ignore[override]  # rows only, no slices
+        return self.rows[number]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """The heads and the rows as text."""
+        raise NotImplementedError
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dict per row."""
+        return [row._asdict() for row in self.rows]  # type: ignore[attr-defined]  # NamedTuples
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas.DataFrame."""
+        return data_frame("pandas", columns_of(self.records()))
+
+    def to_polars(self) -> Any:
+        """The rows as a polars.DataFrame."""
+        return data_frame("polars", columns_of(self.records()))
+
+
+def data_frame(library: str, content: Any) -> Any:
+    """A DataFrame of "pandas" or "polars" with this content: columns by name, or an Arrow table."""
+    try:
+        module = importlib.import_module(library)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of("A data frame", library, "tables") from error
+    if isinstance(content, Mapping):
+        return module.DataFrame(content)
+    return content.to_pandas() if library == "pandas" else module.from_arrow(content)
+
+
+def columns_of(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Records with the same keys, column by column."""
+    return {name: [record[name] for record in records] for name in (records[0] if records else ())}
+
+
+def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
+    """Records as CSV with a line of heads."""
+    sink = io.StringIO()
+    writer = csv.DictWriter(sink, list(records[0]) if records else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return sink.getvalue().rstrip("\n")
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON for people and programs; what is not a number is null."""
+    return json.dumps(without_nan(value), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def without_nan(value: Any) -> Any:
+    """The same with None in place of NaN and of infinities, for which JSON has no word."""
+    if isinstance(value, Mapping):
+        return {str(key): without_nan(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(each) for each in value]
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        return None
+    return value
 
 
 def aligned(lines: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Iterator[str]:

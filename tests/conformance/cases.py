@@ -34,7 +34,7 @@ def other_values(hint: Any, default: Any) -> list[Any]:
     if hint in (int, float) and default is dataclasses.MISSING:
         return [1, 2] if hint is int else [0.1, 0.6]
     if hint in (int, float):
-        return [default + 1 if hint is int else default / 2]
+        return [default + 1 if hint is int else default / 2 or 1.0]
     return []
 
 

@@ -13,14 +13,14 @@ from tarry.tables import number
 
 def test_curve_sums_up_runs_that_reached_the_step() -> None:
     """Mean, deviation and interval are those of the runs that are still there."""
-    regret = np.array([[1.0, 4.0, 9.0], [3.0, 6.0, np.nan], [5.0, np.nan, np.nan]])
+    regret = np.array([[11.0, 14.0, 19.0], [13.0, 16.0, np.nan], [15.0, np.nan, np.nan]])
     curve = curve_of(np.array([1, 2, 3]), regret)
     assert curve.runs.tolist() == [3, 2, 1]
-    assert curve.mean.tolist() == [3.0, 5.0, 9.0]
+    assert curve.mean.tolist() == [13.0, 15.0, 19.0]
     assert curve.std[:2] == pytest.approx([2.0, np.sqrt(2)])
     assert np.isnan(curve.std[2])
     half = scipy.stats.t.ppf(0.975, 2) * 2 / np.sqrt(3)
-    assert (curve.low[0], curve.high[0]) == pytest.approx((3 - half, 3 + half))
+    assert (curve.low[0], curve.high[0]) == pytest.approx((13 - half, 13 + half))
 
 
 def test_step_that_nobody_reached_has_no_mean() -> None:

@@ -25,6 +25,7 @@ class Cluster:
 
     address: str
     workers: list[subprocess.Popen[bytes]]
+    scheduler: subprocess.Popen[bytes]
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--scheduler-file", str(told))
     workers = [start(place, "worker", *options) for _ in range(2)]
     try:
-        yield Cluster(json.loads(told.read_text())["address"], workers)
+        yield Cluster(json.loads(told.read_text())["address"], workers, scheduler)
     finally:
         for process in [*workers, scheduler]:
             process.kill()
@@ -92,6 +93,25 @@ def workers_of(address: str) -> int:
             return executor.slots
     except ExecutorError:
         return 0
+
+
+def test_lost_scheduler_is_one_sentence(
+    cluster: Cluster, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A scheduler that dies ends the comparison in a sentence; what was finished is kept."""
+
+    def kill(finished: int, _total: int) -> None:
+        if finished == 3:
+            cluster.scheduler.kill()
+
+    settings = {"horizon": 200_000, "runs": 12, "folder": tmp_path}
+    with (
+        pytest.raises(ExecutorError, match=r"The Dask scheduler at '.*' is gone; finished runs"),
+        connect(cluster.address) as executor,
+    ):
+        compare_small(executor=executor, progress=kill, **settings)
+    assert len(list((tmp_path / "parts").iterdir())) >= 3
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_missing_scheduler_is_one_sentence() -> None:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 import tarry
 from tarry.errors import InputError, ResultsError
 from tarry.experiments import figures
-from tarry.experiments.palette import FIXED, PALETTE, colours
+from tarry.palette import FIXED, PALETTE, colours
 
 from .small import coins, compare_small
 
@@ -91,7 +91,7 @@ def test_bad_wishes_are_refused(result: tarry.Result, tmp_path: Path) -> None:
 def test_nothing_is_shown_and_no_state_is_left(result: tarry.Result) -> None:
     """Drawing uses neither pyplot nor a display, and leaves the caller's style alone."""
     code = (
-        "import sys, matplotlib, tarry.experiments.figures as f\n"
+        "import sys, matplotlib, tarry.drawing as f\n"
         "from matplotlib.figure import Figure\n"
         "before = dict(matplotlib.rcParams)\n"
         "f.rendered(Figure(), 'svg')\n"

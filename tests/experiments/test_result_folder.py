@@ -10,7 +10,7 @@ import pytest
 
 import tarry
 from tarry import files
-from tarry.errors import ResultsError
+from tarry.errors import OtherExperimentError, ResultsError
 from tarry.experiments import result_folder
 
 from .small import coins, compare_small
@@ -84,9 +84,9 @@ def test_finished_comparison_is_not_played_again(tmp_path: Path) -> None:
     assert told == []
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"runs": 4}, {"horizon": 700}, {"record": 10}])
+@pytest.mark.parametrize("change", [{"seed": 1}, {"horizon": 700}, {"record": 10}])
 def test_folder_of_another_experiment_is_refused(tmp_path: Path, change: dict[str, int]) -> None:
-    """Another seed, horizon or number of runs is another experiment."""
+    """Another seed or horizon is another experiment."""
     compare_small(folder=tmp_path)
     with pytest.raises(ResultsError, match="holds another experiment"):
         compare_small(folder=tmp_path, **change)
@@ -223,3 +223,57 @@ def test_older_version_of_a_policy_is_another_experiment(
     monkeypatch.setattr(Turning, "start", other_start)
     with pytest.raises(ResultsError, match="holds another experiment"):
         compare_small(policies=policies, folder=tmp_path)
+
+
+def test_more_runs_go_on_from_what_is_there(tmp_path: Path) -> None:
+    """Two runs and then five play three more, also if these are interrupted half-way."""
+    compare_small(folder=tmp_path, runs=2)
+    told: list[int] = []
+    interrupted(tmp_path, after=6, runs=5)
+    with pytest.raises(ResultsError, match=r"not finished \([6-9] of 10 runs\)"):
+        tarry.load(tmp_path)
+    result = compare_small(folder=tmp_path, runs=5, progress=lambda done, _total: told.append(done))
+    assert 0 < len(told) <= 4
+    assert result == compare_small(runs=5)
+    assert tarry.load(tmp_path) == result
+
+
+def test_fewer_runs_are_taken_from_more(tmp_path: Path) -> None:
+    """A folder with more runs gives the first ones, plays nothing and loses nothing."""
+    whole = compare_small(folder=tmp_path, runs=4)
+    assert compare_small(folder=tmp_path, runs=2, progress=refuse) == compare_small(runs=2)
+    assert tarry.load(tmp_path) == whole
+
+
+def refuse(done: int, total: int) -> None:
+    """Nothing should have been played."""
+    raise AssertionError((done, total))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"seed": 1}, "seed 0 there and 1 here"),
+        ({"payoff": "reward"}, "payoff 'cost' there and 'reward' here"),
+        (
+            {"horizon": 700},
+            "horizon of problem 'bernoulli(arms=3, max_delay=40)' 600 there and 700 here",
+        ),
+        ({"policies": [tarry.SE()]}, "policy 'Uniform' only there"),
+        ({"policies": [tarry.SE(), tarry.Uniform(), tarry.OPSE()]}, "policy 'OPSE' only here"),
+        ({"policies": [tarry.Uniform(), tarry.SE()]}, "the order of the policies"),
+        (
+            {"policies": {"SE": tarry.OPSE(), "Uniform": tarry.Uniform()}},
+            "'SE' there and 'OPSE' here",
+        ),
+    ],
+)
+def test_refused_folder_says_what_differs(
+    tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    """The sentence names what is there and what was to be run."""
+    compare_small(folder=tmp_path)
+    with pytest.raises(OtherExperimentError, match="holds another experiment") as caught:
+        compare_small(folder=tmp_path, **changes)
+    assert words in str(caught.value)
+    assert str(caught.value).count(". ") == 0

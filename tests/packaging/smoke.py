@@ -10,6 +10,7 @@ import importlib.resources
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import tarry
 from tarry.errors import MissingExtraError
@@ -77,16 +78,17 @@ def dask_cluster() -> None:
 
 def live() -> None:
     """A request goes along the route that the agent chose."""
-    transport = importlib.import_module("tarry.live.httpx").Transport
-    httpx = importlib.import_module("httpx")
+    for package in ("httpx", "httpx2"):
+        transport = importlib.import_module(f"tarry.live.{package}").Transport
+        http = importlib.import_module(package)
 
-    def answer(request: object) -> object:
-        return httpx.Response(200, text="here")
+        def answer(request: object, http: Any = http) -> object:
+            return http.Response(200, text="here")
 
-    routes = {"a": "http://a.example", "b": "http://b.example"}
-    inner = httpx.MockTransport(answer)
-    with httpx.Client(transport=transport(routes, max_delay=2.0, transport=inner)) as client:
-        assert client.get("http://routed/items").text == "here"
+        routes = {"a": "http://a.example", "b": "http://b.example"}
+        inner = http.MockTransport(answer)
+        with http.Client(transport=transport(routes, max_delay=2.0, transport=inner)) as client:
+            assert client.get("http://routed/items").text == "here"
 
 
 WORKS = {"plots": plots, "dask": dask_cluster, "live": live}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import tarry
 from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
+from tarry.randomness import new_random
 from tests.conformance.cases import Kept
 
 
@@ -24,9 +25,8 @@ def filled(delays: list[int], max_delay: int, bins: int, mass: float = 0.5) -> S
 
 
 def moments(evidence: SurvivalEvidence) -> tuple[float, float]:
-    """Posterior mean and variance, with the prior beyond what was reached."""
-    b = evidence.reached[0]
-    mean, square = evidence.moments_with_tail(0, float(evidence.tail_mean[b]))
+    """Posterior mean and variance, with D beyond what was reached."""
+    mean, square = evidence.moments_with_tail(0, 1.0)
     return mean, square - mean * mean
 
 
@@ -74,13 +74,14 @@ def test_complete_plays_give_the_dirichlet_posterior(
 ) -> None:
     """Without censoring the mean is that of a Dirichlet process, for any number of bins."""
     delays = data.draw(st.lists(st.integers(0, most), min_size=1, max_size=30))
-    mass = data.draw(st.floats(0.1, 5))
+    mass = data.draw(st.one_of(st.just(0.0), st.floats(0.1, 5)))
     delays.append(most)  # so that every bin was reached
     evidence = filled(delays, most, bins, mass)
     mean, variance = moments(evidence)
     payoffs = np.array(delays) / most
     weight = mass + len(delays)
-    first = (mass * evidence.tail_mean[0] + payoffs.sum()) / weight
+    prior_mean = sum(np.asarray(evidence.prior_sum)) + 0.3 * mass
+    first = (prior_mean + payoffs.sum()) / weight
     prior_square = sum(np.asarray(evidence.prior_squares)) + 0.3 * mass
     second = (prior_square + (payoffs**2).sum()) / weight
     assert mean == pytest.approx(first)
@@ -109,16 +110,77 @@ def test_moments_are_those_of_drawn_curves() -> None:
     assert square == pytest.approx((payoff**2).mean(), abs=5 * spread)
 
 
-@pytest.mark.parametrize("delays", [[], [0], [40, 40], [0, 3, 8, 100], [0, 3, 8, 60] * 5])
-def test_draws_have_the_posterior_mean(delays: list[int]) -> None:
-    """Draws lie in 0..1 and their mean is the posterior mean, whatever was reached."""
-    rng = np.random.default_rng(1)
-    evidence = filled(delays, 100, 8)
+OUT = 4  # plays that were still out at edge 2 and are not back
+
+
+@pytest.mark.parametrize("delays", [[0], [40, 40], [0, 3, 8, 100], [0, 3, 8, 60] * 5, [2, 4, 2]])
+@pytest.mark.parametrize("out", [0, OUT])
+def test_draws_have_the_posterior_mean(delays: list[int], out: int) -> None:
+    """Draws lie in 0..1, with the posterior mean and mean square whatever was reached."""
+    rng = new_random(1)
+    evidence = filled(delays, 100, 8, mass=0.0)
+    for edge in (0, 1, 2):
+        for _ in range(out):
+            evidence.book_pass(0, edge)
     draws = np.array([evidence.draw_mean(0, rng) for _ in range(20_000)])
-    expected = moments(evidence)[0] if delays else evidence.tail_mean[0]
+    mean, square = evidence.moments_with_tail(0, 1.0)
     assert draws.min() >= 0
     assert draws.max() <= 1
-    assert draws.mean() == pytest.approx(expected, abs=5 * draws.std() / np.sqrt(len(draws)))
+    error = draws.std() / np.sqrt(len(draws))
+    assert draws.mean() == pytest.approx(mean, abs=5 * error + 1e-12)
+    error = (draws**2).std() / np.sqrt(len(draws))
+    # Inside the last bin reached the answers count by their mean, without their spread.
+    assert (draws**2).mean() == pytest.approx(square, abs=5 * error + 2e-3 * square)
+
+
+def test_all_plays_out_have_exactly_the_mean_d() -> None:
+    """No rounding: with nothing back every draw is 1, so that ties are ties."""
+    evidence = empty_evidence(1, 10**6, 24)
+    rng = new_random(0)
+    for plays in range(1, 60):
+        for edge in range(plays % 20 + 1):
+            evidence.book_pass(0, edge)
+        assert evidence.draw_mean(0, rng) == 1.0
+
+
+@settings(deadline=None)
+@given(
+    delays=st.lists(st.integers(0, 100), min_size=1, max_size=6),
+    lasted=st.integers(0, 100),
+    told=st.integers(0, 8),
+)
+def test_withdrawn_passes_leave_no_trace(delays: list[int], lasted: int, told: int) -> None:
+    """Passes told too early and withdrawn leave the evidence as if they had not been told."""
+    late, straight = (empty_evidence(1, 100, 8) for _ in range(2))
+    edges = np.asarray(late.edges)
+    for edge in range(min(told, len(edges))):
+        late.book_pass(0, edge)
+    for edge in range(len(edges)):
+        if edges[edge] <= lasted and edge >= told:
+            late.book_pass(0, edge)
+        elif edges[edge] > lasted and edge < told:
+            late.unbook_pass(0, edge)
+    late.book_event(0, lasted)
+    for evidence, whole in ((late, delays), (straight, [lasted, *delays])):
+        for delay in whole:
+            for passed in np.flatnonzero(edges <= delay):
+                evidence.book_pass(0, int(passed))
+            evidence.book_event(0, delay)
+    assert late.reached[0] == straight.reached[0]
+    for ours, theirs in zip(late[2:6], straight[2:6], strict=True):
+        assert np.allclose(np.asarray(ours), np.asarray(theirs))
+    assert late.draw_mean(0, new_random(3)) == pytest.approx(straight.draw_mean(0, new_random(3)))
+
+
+def test_a_withdrawn_only_play_is_forgotten() -> None:
+    """The only play came back before its first edge was told: nothing is known but the answer."""
+    evidence = empty_evidence(1, 50, 8)
+    evidence.book_pass(0, 0)
+    evidence.unbook_pass(0, 0)
+    assert evidence.known(0) == 0
+    assert evidence.reached[0] == 0
+    evidence.book_event(0, 0)
+    assert evidence.draw_mean(0, new_random(0)) == 0.0
 
 
 def test_pending_plays_move_the_estimate_before_anything_returns() -> None:
@@ -129,6 +191,8 @@ def test_pending_plays_move_the_estimate_before_anything_returns() -> None:
             evidence.book_pass(1, edge)
             if edge < 2:
                 evidence.book_pass(0, edge)
-    short = evidence.moments_with_tail(0, float(evidence.tail_mean[2]))[0]
-    long = evidence.moments_with_tail(1, float(evidence.tail_mean[9]))[0]
+    short, long = (
+        evidence.moments_with_tail(arm, float(evidence.floor[evidence.reached[arm]]))[0]
+        for arm in (0, 1)
+    )
     assert long > short > 0

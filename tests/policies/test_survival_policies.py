@@ -8,6 +8,7 @@ import pytest
 
 import tarry
 from tarry.errors import InputError
+from tarry.experiments.from_text import parse_policy
 from tarry.problems.problem import Payoff, Problem
 from tests.conformance.cases import Kept
 
@@ -136,16 +137,43 @@ def test_ucb_needs_no_randomness() -> None:
     ("settings", "words"),
     [
         ({"bins": 1}, "number of bins is 1"),
-        ({"mass": 0}, "mass is 0"),
-        ({"end": 1.0}, "end is 1.0"),
-        ({"end": "half"}, "end is 'half'"),
-        ({"redraws": 0}, "number of redraws is 0"),
+        ({"mass": 0.5}, "mass is 0.5, but SurvivalThompson has no such setting any more"),
+        ({"end": 0.8}, "end is 0.8, .* leave it out"),
+        ({"redraws": 4}, "redraws is 4, .* only bins can be set"),
     ],
 )
 def test_settings_without_a_meaning_are_refused(settings: dict[str, Any], words: str) -> None:
     """Each bad setting is refused in a sentence that names it and its value."""
     with pytest.raises(InputError, match=words):
         tarry.SurvivalThompson(**settings)
+
+
+def test_former_settings_are_not_settings() -> None:
+    """A policy prints and compares by what can still be set."""
+    assert repr(tarry.SurvivalThompson()) == "SurvivalThompson(bins=24)"
+    assert tarry.SurvivalThompson(mass=None) == tarry.SurvivalThompson()
+    with pytest.raises(InputError, match="no such setting any more"):
+        parse_policy("SurvivalThompson(mass=0.5)")
+
+
+def test_nobody_is_locked_in() -> None:
+    """Of 300 runs on two arms of means 0.5 and 0.4 none ends on the worse one.
+
+    An arm that begins with seven long answers must be tried again; with a prior that leaves little
+    weight to short delays it was not, in one run of 300.
+    """
+    pair = [([0, 100], [0.5, 0.5]), ([0, 100], [0.6, 0.4])]
+    problem = tarry.problems.from_pmf(pair, max_delay=100)
+    for seed in range(300):
+        run = tarry.play(
+            tarry.SurvivalThompson(),
+            problem,
+            payoff="cost",
+            horizon=20_000,
+            seed=seed,
+            record=[10_000, 20_000],
+        )
+        assert run.regret[1] - run.regret[0] < 0.1 * 10_000 / 2
 
 
 @pytest.mark.parametrize("settings", [{"z": 0}, {"bins": 1}, {"mass": -1}])

@@ -13,15 +13,14 @@ import tarry
 from tarry.arrays import FloatArray
 from tarry.errors import InputError
 from tarry.ledger import Ledger, empty_ledger
+from tarry.policies.coins import kl_lower, kl_upper
 from tarry.policies.elimination.tight_bounds import (
-    kl_lower,
-    kl_upper,
     ledger_lower,
     ledger_upper,
     tight_missing_bound,
     uniform_level,
 )
-from tarry.policies.elimination.tight_evidence import TightEvidence, empty_tight_evidence
+from tarry.policies.increments import Increments, geometric_edges, no_increments
 from tests.conformance.cases import Kept
 
 LEVEL = math.log(10)  # each bound may miss once in ten
@@ -94,13 +93,13 @@ def test_increments_equal_those_of_a_list_of_plays(seed: int, most: int, grid: i
 
 def adaptive_plays(
     rng: np.random.Generator, most: int, grid: int, horizon: int, chances: FloatArray | None = None
-) -> tuple[TightEvidence, Ledger, tuple[Any, Any, Any, int]]:
+) -> tuple[Increments, Ledger, tuple[Any, Any, Any, int]]:
     """Play two arms for `horizon` steps, the next arm and pauses depending on what came back.
 
     Arm 0 is played again while its answers are short, and nobody is played for a while after a
     long one: just the kind of choice that makes an average over the answers biased.
     """
-    evidence = empty_tight_evidence(2, most, grid)
+    evidence = no_increments(2, most, geometric_edges(most, grid))
     ledger = empty_ledger(2)
     starts, arms, delays = [], [], []
     arm, pause = 0, 0

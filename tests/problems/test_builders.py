@@ -1,11 +1,16 @@
 """Problems from fixed delays, distributions, probabilities and measurements."""
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from tarry.errors import InputError
 from tarry.problems import (
     Law,
     deterministic,
@@ -13,6 +18,7 @@ from tarry.problems import (
     from_distributions,
     from_pmf,
     from_samples,
+    replay,
 )
 
 
@@ -65,3 +71,51 @@ def test_samples_with_a_unit_are_rounded_half_to_even() -> None:
 def test_whole_floats_are_samples_too() -> None:
     """Measurements stored as floats are fine if they are whole."""
     assert from_samples([[1.0, 2.0]], 4) == from_samples([[1, 2]], 4)
+
+
+def test_delays_above_the_longest_are_refused_or_clipped() -> None:
+    """above="clip" counts them as D, with and without a unit; the default refuses them."""
+    with pytest.raises(
+        InputError, match="delay is 700; delays must be whole numbers from 0 to 600"
+    ):
+        from_samples({"a": [5, 700]}, max_delay=600)
+    clipped = from_samples({"a": [5, 700], "b": [600]}, max_delay=600, above="clip")
+    assert clipped.laws[0] == Law([5, 600], [0.5, 0.5])
+    seconds = from_samples([[0.2, 9.0]], max_delay=1000, unit=0.001, above="clip")
+    assert seconds.laws[0] == Law([200, 1000], [0.5, 0.5])
+    with pytest.raises(InputError, match="above is 'cut'; it must be 'refuse' or 'clip'"):
+        from_samples([[1]], max_delay=5, above="cut")  # type: ignore[arg-type]  # the point
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_data_frames_name_their_arms(library: Any) -> None:
+    """A column is an arm; empty cells are left out of samples, a replayed table has none."""
+    frame = library.DataFrame({"fra": [3.0, 5.0, None], "ams": [1.0, 1.0, 4.0]})
+    made = from_samples(frame, max_delay=10)
+    assert made.names == ("fra", "ams")
+    assert made.mean_delays.tolist() == [4, 2]
+    table = library.DataFrame({"fra": [3, 5], "ams": [1, 4]})
+    assert replay(table, max_delay=10).names == ("fra", "ams")
+
+
+@pytest.mark.parametrize(
+    ("law", "words"),
+    [
+        (([0, 10], [0.9]), "Arm '0': the law has 2 values and 1 probabilities; it must have one"),
+        (([], []), "Arm '0': the law has 0 values and 0 probabilities; it must have one"),
+        (([[0, 1]], [[0.5, 0.5]]), "Arm '0': the values are [[0, 1]]; they must be a list."),
+        ((["x"], [1]), "Arm '0': the values are ['x']; they must be numbers."),
+        (([0, 1], [0.5, 0.6]), "Arm '0': the probabilities sum to 1.1; they must sum to 1"),
+        (5, "Arm '0': the law is 5; it must be a pair (values, probabilities)."),
+    ],
+)
+def test_laws_are_refused_in_their_own_words(law: Any, words: str) -> None:
+    """What is wrong is said of values and probabilities, not of arrays and shapes."""
+    with pytest.raises(InputError) as caught:
+        from_pmf([law], max_delay=10)
+    assert words in str(caught.value)
+
+
+def test_law_may_be_a_dict() -> None:
+    """{value: probability} is a law, too."""
+    assert from_pmf([{0: 0.75, 8: 0.25}], max_delay=10).mean_delays.tolist() == [2]

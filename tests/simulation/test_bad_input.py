@@ -43,7 +43,7 @@ class Chooser:
         """Itself."""
         return self
 
-    def select(self, ledger: Any, step: int, now: int, rng: Any) -> Any:
+    def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> Any:
         """Always the same."""
         return self.choice
 
@@ -152,9 +152,9 @@ def test_policy_is_no_name() -> None:
     ("policy", "words"),
     [
         (WithoutStart(), ["WithoutStart", "start(setting)"]),
-        (WithoutSelect(), ["WithoutSelect", "select(ledger, step, now, rng)"]),
+        (WithoutSelect(), ["WithoutSelect", "select(ledger, plays, row, now, rng)"]),
         (StartsAlone(), ["StartsAlone.start", "(setting)"]),
-        (Forgetful(0), ["Forgetful.select", "(ledger, step, now, rng)"]),
+        (Forgetful(0), ["Forgetful.select", "(ledger, plays, row, now, rng)"]),
         (Edgy(0), ["Edgy", "age 5", "from 1 to the max_delay 4"]),
     ],
     ids=lambda value: type(value).__name__,

@@ -29,11 +29,11 @@ class Wild(NamedTuple):
     kind: int
     values: FloatArray
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: Any) -> int:
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
         """Any arm, and the mistake."""
         arm = int(rng.random() * 4)
         size = len(self.values)
-        if step < LATE:
+        if plays.number[row] < LATE:
             return arm
         if self.kind == 1:
             return arm + int(self.values[size])  # read
@@ -71,7 +71,9 @@ def test_going_outside_an_array_is_an_error_with_its_line(mistake: str) -> None:
         lines = source.read().splitlines()
     line = next(n for n, text in enumerate(lines, 1) if text.endswith(f"  # {mistake}"))
     for mode in ("compiled", "interpreted"):
-        with pytest.raises(PolicyError, match=r"WildPolicy goes outside an array: ") as caught:
+        with pytest.raises(
+            PolicyError, match=r"WildPolicy\(kind=\d\) goes outside an array: "
+        ) as caught:
             play(WildPolicy(mistake), mode)
         assert f"{__file__}, line {line}: {lines[line - 1].strip()}" in str(caught.value)
         assert "out of bounds" in str(caught.value)
@@ -88,7 +90,7 @@ class Flat(NamedTuple):
 
     values: FloatArray
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: Any) -> int:
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
         """Within the array."""
         return int(self.values.flat[0])
 
@@ -120,8 +122,8 @@ def test_whatever_the_compiler_raises_is_a_reason(
     class Fresh(NamedTuple):
         arms: int
 
-        def select(self, ledger: Ledger, step: int, now: int, rng: Any) -> int:
-            return step % self.arms
+        def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
+            return int(plays.number[row]) % self.arms
 
     def broken(rule: Any) -> None:
         raise error("deep inside")

@@ -18,7 +18,7 @@ from tarry.policies import Setting
 
 PROBLEM = tarry.problems.bernoulli(arms=4, max_delay=12, seed=6)
 T = 1500
-Rng = np.random.Generator
+Rng = Any
 
 
 @dataclass
@@ -60,19 +60,20 @@ class Arrays(NamedTuple):
     sums: FloatArray
     counts: FloatArray
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: Rng) -> int:
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> int:
         """The lowest bound, or any arm now and then."""
         if rng.random() < 0.1:
             return int(rng.random() * len(self.sums))
-        return smallest(self._bounds(step))
+        return smallest(self._bounds(plays.number[row]))
 
     def _bounds(self, step: int) -> FloatArray:
         """A method of its own, with a private name."""
         return lower_bounds(self.sums, self.counts, step)
 
-    def returned(self, arm: int, delay: int, rng: Rng) -> None:
+    def returned(self, plays: Any, row: int, now: int, rng: Rng) -> None:
         """Learn."""
-        self.sums[arm] += delay
+        arm = plays.arm[row]
+        self.sums[arm] += plays.delay[row]
         self.counts[arm] += 1.0
 
 
@@ -87,9 +88,9 @@ class Wrapped(NamedTuple):
     inner: Any
     share: float
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: Rng) -> int:
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> int:
         """What the inner rule says, mostly."""
-        arm = self.inner.select(ledger, step, now, rng)
+        arm = self.inner.select(ledger, plays, row, now, rng)
         return 0 if rng.random() < self.share else arm
 
 
@@ -99,11 +100,11 @@ class Watcher(NamedTuple):
     edges: IntArray
     crossed: IntArray
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: Rng) -> int:
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> int:
         """Each arm in turn."""
-        return step % len(ledger.plays)
+        return int(plays.number[row]) % len(ledger.plays)
 
-    def outlived(self, arm: int, edge: int) -> None:
+    def outlived(self, plays: Any, row: int, edge: int, now: int) -> None:
         """A play reached an age."""
         self.crossed[edge] += 1
 
@@ -111,12 +112,13 @@ class Watcher(NamedTuple):
 class Restless(NamedTuple):
     """Begins a new phase at every step but the first."""
 
-    arms: int
+    phase: IntArray
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: Rng) -> int:
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> int:
         """The first arm, after a restart."""
-        if step > 1:
-            ledger.restart(step)
+        if plays.number[row] > 1:
+            self.phase[0] = plays.number[row]
+            self.phase[1] += 1
         return 0
 
 
@@ -126,10 +128,10 @@ class Plain:
     def __init__(self, setting: Setting) -> None:
         self.last: dict[int, int] = {}
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: Rng) -> int:
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> int:
         """The arm played least recently."""
         arm = min(range(len(ledger.plays)), key=lambda k: self.last.get(k, 0))
-        self.last[arm] = step
+        self.last[arm] = plays.number[row]
         return arm
 
 
@@ -138,7 +140,7 @@ class Texts(NamedTuple):
 
     labels: dict[str, int]
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: Rng) -> int:
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> int:
         """Always the same."""
         return self.labels["first"]
 
@@ -148,9 +150,9 @@ class Clever(NamedTuple):
 
     arms: int
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: Rng) -> int:
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> int:
         """An arm by a detour."""
-        return int(f"{step}") % self.arms
+        return int(f"{plays.number[row]}") % self.arms
 
 
 class Renamed(NamedTuple):
@@ -158,9 +160,9 @@ class Renamed(NamedTuple):
 
     arms: int
 
-    def select(self, book: Ledger, t: int, time: int, rng: Rng) -> int:
+    def select(self, book: Ledger, t: Any, line: int, time: int, rng: Rng) -> int:
         """In turn."""
-        return t % self.arms
+        return int(t.number[line]) % self.arms
 
 
 def test_array_expressions_run_compiled() -> None:
@@ -188,8 +190,8 @@ def test_threads_may_begin_at_once() -> None:
     class Fresh(NamedTuple):
         arms: int
 
-        def select(self, ledger: Ledger, step: int, now: int, rng: Rng) -> int:
-            return self.turn_of(step)
+        def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> int:
+            return self.turn_of(plays.number[row])
 
         def turn_of(self, step: int) -> int:
             return step % self.arms
@@ -222,7 +224,7 @@ def test_edges_are_told(mode: str) -> None:
 @pytest.mark.parametrize("mode", ["compiled", "interpreted"])
 def test_any_number_of_restarts_is_kept(mode: str) -> None:
     """A rule that restarts at every step leaves a restart for every step."""
-    run = play(lambda setting: Restless(setting.arms), mode=mode)
+    run = play(lambda setting: Restless(np.zeros(2, np.int64)), mode=mode)
     assert run.restarts.tolist() == list(range(2, T + 1))
 
 

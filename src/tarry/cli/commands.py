@@ -3,15 +3,21 @@
 import dataclasses
 import inspect
 import shutil
-import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tarry.cli.log_command import PICTURES
+from tarry.cli.output import say, show_records, show_table
 from tarry.errors import InputError, OtherExperimentError, UnknownNameError
+from tarry.files import check_folder, check_place
+
+if TYPE_CHECKING:
+    from tarry.experiments.result import Result
+    from tarry.problems.problem import Problem
 
 TABLE_KEYS = ("payoff", "horizon", "runs", "seed")
 
@@ -24,6 +30,7 @@ def reproduce(options: Namespace) -> None:
 
     out = Path(options.out or ("results/quick" if options.quick else "results"))
     parts: Sequence[str] = PARTS if options.part == "all" else (options.part,)
+    check_folder(out)
     if options.fresh:
         shutil.rmtree(out / DATA, ignore_errors=True)
     try:
@@ -41,17 +48,45 @@ def compare(options: Namespace) -> None:
     """`tarry compare`."""
     from tarry.experiments.compare import run_experiment
     from tarry.experiments.from_text import experiment_from
+    from tarry.experiments.result import drawing
 
     experiment = experiment_from(comparison_table(options))
+    if options.plot:
+        drawing()  # without matplotlib it is better to say so first
+        check_place(options.plot, PICTURES)
+    if options.out:
+        check_folder(options.out)
+    if options.against and options.against not in experiment.policies:
+        raise UnknownNameError.of("policy in this comparison", options.against, experiment.labels)
     with executor_of(options) as executor:
         result = run_experiment(
             experiment, workers=options.workers, folder=options.out, executor=executor
         )
-    say(f"Regret at the horizon, {result.payoff}, {result.runs} runs:")
-    say(str(result.final()))
     if options.plot:
         result.plot(options.plot)
-        say(f"The curves are in {options.plot}.")
+    show_comparison(options, result)
+
+
+def show_comparison(options: Namespace, result: "Result") -> None:
+    """The tables of a comparison: regret, or differences to one policy."""
+    if options.against:
+        from tarry.experiments.curves import DifferenceTable
+
+        others = [policy for policy in result.policies if policy != options.against]
+        table: Any = DifferenceTable(
+            [row for policy in others for row in result.differences(policy, options.against)]
+        )
+        head = f"Differences at the horizon, {result.payoff}, {result.runs} paired runs:"
+    else:
+        table, head = result.final(), f"Regret at the horizon, {result.payoff}, {result.runs} runs:"
+
+    def for_people() -> None:
+        say(f"{head}\n{table}")
+        if options.plot:
+            say(f"The curves are in {options.plot}.")
+
+    records = [{"payoff": result.payoff, **record} for record in table.records()]
+    show_records(options, records, for_people)
 
 
 def comparison_table(options: Namespace) -> dict[str, Any]:
@@ -77,12 +112,15 @@ def comparison_table(options: Namespace) -> dict[str, Any]:
 def scaling(options: Namespace) -> None:
     """`tarry scaling`."""
     from tarry.experiments.compare import run_experiment
-    from tarry.reproduction.scaling import growths, scaling_experiments, slope_lines
+    from tarry.reproduction.scaling import growths, scaling_experiments, slope_lines, slope_records
 
     known = scaling_experiments(quick=options.quick)
     for name in options.names:
         if name not in known:
             raise UnknownNameError.of("scaling experiment", name, known)
+    if options.out:
+        check_folder(options.out)
+    records, texts = [], []
     with executor_of(options) as executor:
         for name in options.names or known:
             folder = Path(options.out) / name if options.out else None
@@ -90,13 +128,15 @@ def scaling(options: Namespace) -> None:
                 known[name].experiment(), workers=options.workers, folder=folder, executor=executor
             )
             found = growths(known[name], result)
-            say("\n".join([f"{name}: {known[name].title}", *slope_lines(found), ""]))
+            records += slope_records(name, known[name], found)
+            texts += [f"{name}: {known[name].title}", *slope_lines(found), ""]
             if options.out:
-                from tarry.experiments.figures import save_figure
+                from tarry.drawing import save_figure
                 from tarry.reproduction.gallery import scaling_picture
 
                 picture = scaling_picture(name, known[name], found)
                 save_figure(picture.figure, Path(options.out) / f"{name}.svg")
+    show_records(options, records, lambda: say("\n".join(texts)))
 
 
 ORIGINS = {
@@ -119,7 +159,12 @@ def policies(options: Namespace) -> None:
         [name, cls.origin, " ".join(cls.payoffs), first_line(cls), settings_text(cls)]
         for name, cls in POLICIES.items()
     ]
-    show(["policy", "from", "payoff", "what it does, and its settings"], rows)
+    records = [
+        dict(zip(("policy", "from", "payoffs", "what", "settings"), row, strict=True))
+        for row in rows
+    ]
+    heads = ["policy", "from", "payoff", "what it does, and its settings"]
+    show_records(options, records, lambda: show_table(heads, rows))
 
 
 def problems(options: Namespace) -> None:
@@ -131,13 +176,25 @@ def problems(options: Namespace) -> None:
     if options.name:
         name, settings = parse_call(options.name, "problem")
         source = parse_problem(name, settings)
-        say(str(source if isinstance(source, Problem) else source(0)))
+        made = source if isinstance(source, Problem) else source(0)
+        show_records(options, arm_records(made), lambda: say(str(made)))
         return
     rows = [
         [name, first_line(maker), ", ".join(arguments_text(maker))]
         for name, maker in {**FAMILIES, **HARD}.items()
     ]
-    show(["problem", "what it is, and its settings"], rows)
+    records = [dict(zip(("problem", "what", "settings"), row, strict=True)) for row in rows]
+    show_records(
+        options, records, lambda: show_table(["problem", "what it is, and its settings"], rows)
+    )
+
+
+def arm_records(problem: "Problem") -> list[dict[str, Any]]:
+    """The arms of a problem."""
+    return [
+        {"arm": name, "mean_delay": law.mean, "variance": law.variance, "mean": float(mean)}
+        for name, law, mean in zip(problem.names, problem.laws, problem.means, strict=True)
+    ]
 
 
 def report(options: Namespace) -> None:
@@ -152,7 +209,10 @@ def demo(options: Namespace) -> None:
     if options.what != "routes":
         raise UnknownNameError.of("demo", options.what, ["routes"])
     from tarry.demo.routes import demo_routes
+    from tarry.experiments.result import drawing
 
+    drawing()
+    check_place(options.figure, PICTURES)
     result = demo_routes(change=options.change, requests=options.requests, seed=options.seed)
     from tarry.demo.figure import plot_routes
 
@@ -191,21 +251,3 @@ def arguments_text(maker: Any) -> Iterator[str]:
 def first_line(thing: Any) -> str:
     """The first line of a docstring."""
     return (inspect.getdoc(thing) or "").partition("\n")[0]
-
-
-def show(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table as wide as the terminal; the last two cells of a row share a column."""
-    from rich.console import Console
-
-    from tarry.tables import terminal_table
-
-    cells = [
-        [*names, f"{text}\n{settings}" if settings else text] for *names, text, settings in rows
-    ]
-    columns = range(len(heads))
-    Console(highlight=False).print(terminal_table(heads, cells, left=columns, wrap=columns[-1:]))
-
-
-def say(text: str) -> None:
-    """Print a line."""
-    sys.stdout.write(f"{text}\n")

@@ -2,15 +2,17 @@
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from tarry._version import __version__
-from tarry.cli import commands
+from tarry.checks import as_whole
+from tarry.cli import commands, log_command
 
 COMMANDS: dict[str, str] = {
     "reproduce": "run the experiments of the paper, draw the figures, write the report",
     "compare": "let policies play a problem, and compare their regret",
     "scaling": "how regret grows with D, d*, K and T; print the fitted slopes",
+    "log": "read measured times and say which option is best, and how sure that is",
     "policies": "list the policies and their settings",
     "problems": "list the families of problems, or show one",
     "report": "write the report anew from results on disk",
@@ -21,12 +23,34 @@ EXAMPLES = """examples:
   tarry compare BDSE "BDSE(keep_history=True)" OPSE --problem bernoulli --arms 30
   tarry compare --file experiment.toml --out results/mine
   tarry scaling cost-max-delay
+  tarry log visits.csv --arm variant --time seconds --finished done --max-delay 600 --payoff reward
 """
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaint is one sentence, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse; "argument --runs: is 'x'" becomes "--runs is 'x'"."""
+        text = message.removeprefix("argument ").replace(": ", " ", 1)
+        text = f"{text[0].upper()}{text[1:]}".rstrip(".")
+        self.exit(2, f"tarry: {text}; '{self.prog} --help' shows what there is.\n")
+
+
+def whole(text: str) -> int:
+    """A whole number; 1e6 is one."""
+    try:
+        number = as_whole(float(text)) if not text.strip("-+").isdigit() else int(text)
+    except ValueError:
+        number = None
+    if number is None:
+        raise argparse.ArgumentTypeError(f"is {text!r} and must be a whole number")
+    return number
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         "tarry",
         description="Bandits that learn while they wait.",
         epilog=EXAMPLES,
@@ -39,6 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
         ("reproduce", add_reproduce),
         ("compare", add_compare),
         ("scaling", add_scaling),
+        ("log", add_log),
         ("policies", add_policies),
         ("problems", add_problems),
         ("report", add_report),
@@ -93,14 +118,22 @@ def add_compare(command: argparse.ArgumentParser) -> Command:
         help="a family, with or without settings: bernoulli, or "
         '"hard_cost(best_delay=50, max_delay=4000)" (default: truncated_normal)',
     )
-    command.add_argument("--arms", type=int, metavar="K", help="number of arms")
-    command.add_argument("--max-delay", type=int, metavar="D", help="the greatest delay")
+    command.add_argument("--arms", type=whole, metavar="K", help="number of arms")
+    command.add_argument("--max-delay", type=whole, metavar="D", help="the greatest delay")
     command.add_argument("--payoff", metavar="WHAT", help="cost (default) or reward")
-    command.add_argument("--horizon", type=int, metavar="T", help="plays in a run (default 150000)")
-    command.add_argument("--runs", type=int, metavar="N", help="runs of each policy (default 10)")
-    command.add_argument("--seed", type=int, metavar="N", help="all randomness (default 0)")
+    command.add_argument(
+        "--horizon", type=whole, metavar="T", help="plays in a run (default 150000)"
+    )
+    command.add_argument("--runs", type=whole, metavar="N", help="runs of each policy (default 10)")
+    command.add_argument("--seed", type=whole, metavar="N", help="all randomness (default 0)")
     command.add_argument("--out", metavar="FOLDER", help="keep the results here, and resume here")
     command.add_argument("--plot", metavar="FILE", help="draw the curves into a .svg, .png or .pdf")
+    command.add_argument(
+        "--against",
+        metavar="POLICY",
+        help="also print the paired difference of each policy to this one",
+    )
+    add_formats(command)
     add_workers(command)
     return commands.compare
 
@@ -114,13 +147,56 @@ def add_scaling(command: argparse.ArgumentParser) -> Command:
     command.add_argument(
         "--out", metavar="FOLDER", help="keep the results and draw figures in this folder"
     )
+    add_formats(command)
     add_workers(command)
     return commands.scaling
+
+
+def add_log(command: argparse.ArgumentParser) -> Command:
+    """Arguments of `log`."""
+    command.add_argument("file", metavar="FILE", help="a CSV or Parquet file with one row per play")
+    command.add_argument("--arm", required=True, metavar="COLUMN", help="which option was played")
+    command.add_argument("--time", required=True, metavar="COLUMN", help="how long it took so far")
+    command.add_argument(
+        "--finished",
+        metavar="COLUMN",
+        help="whether it was over then: true or false, yes or no, 1 or 0",
+    )
+    command.add_argument(
+        "--all-finished", action="store_true", help="every play was over; there is no such column"
+    )
+    command.add_argument(
+        "--max-delay", required=True, metavar="D", help="longer times count as this"
+    )
+    command.add_argument(
+        "--payoff",
+        required=True,
+        metavar="WHAT",
+        help="reward if long times are good, cost if short ones are",
+    )
+    command.add_argument("--start", metavar="COLUMN", help="when it began, to put rows in order")
+    command.add_argument(
+        "--decide",
+        action="store_true",
+        help="say stop or go on, by limits that hold however often you look",
+    )
+    command.add_argument(
+        "--error", metavar="SHARE", default="0.05", help="of --decide: its error rate (0.05)"
+    )
+    command.add_argument(
+        "--tolerance", metavar="TIME", default="0", help="of --decide: a loss that is none (0)"
+    )
+    command.add_argument("--encoding", metavar="NAME", help="of a CSV that is not UTF-8")
+    command.add_argument("--plot", metavar="FILE", help="draw into a .svg, .png or .pdf")
+    command.add_argument("--html", metavar="FILE", help="write one page that needs nothing else")
+    command.add_argument("--json", action="store_true", help="print JSON in place of the table")
+    return log_command.log
 
 
 def add_policies(command: argparse.ArgumentParser) -> Command:
     """Arguments of `policies`."""
     command.add_argument("name", nargs="?", metavar="NAME", help="tell everything about this one")
+    add_formats(command)
     return commands.policies
 
 
@@ -129,6 +205,7 @@ def add_problems(command: argparse.ArgumentParser) -> Command:
     command.add_argument(
         "name", nargs="?", metavar="NAME", help='show this one: "bernoulli(arms=5, seed=1)"'
     )
+    add_formats(command)
     return commands.problems
 
 
@@ -150,18 +227,25 @@ def add_demo(command: argparse.ArgumentParser) -> Command:
     command.add_argument(
         "--change", action="store_true", help="the best server turns slow half-way"
     )
-    command.add_argument("--requests", type=int, default=1500, metavar="N", help="default 1500")
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="default 0")
+    command.add_argument("--requests", type=whole, default=1500, metavar="N", help="default 1500")
+    command.add_argument("--seed", type=whole, default=0, metavar="N", help="default 0")
     command.add_argument(
         "--figure", default="routes.svg", metavar="FILE", help="default routes.svg"
     )
     return commands.demo
 
 
+def add_formats(command: argparse.ArgumentParser) -> None:
+    """How a table is printed."""
+    formats = command.add_mutually_exclusive_group()
+    formats.add_argument("--json", action="store_true", help="print the table as JSON, in full")
+    formats.add_argument("--csv", action="store_true", help="print the table as CSV, in full")
+
+
 def add_workers(command: argparse.ArgumentParser) -> None:
     """Where the runs are played."""
     command.add_argument(
-        "--workers", type=int, metavar="N", help="threads (default: one for each core)"
+        "--workers", type=whole, metavar="N", help="threads (default: one for each core)"
     )
     command.add_argument(
         "--dask", metavar="ADDRESS", help="play on the Dask cluster with this scheduler"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
-from tarry.experiments.figures import new_figure, save_figure, styled
-from tarry.experiments.palette import GREY, INK, PALETTE
+from tarry.drawing import new_figure, save_figure, styled
+from tarry.palette import GREY, INK, PALETTE
 
 WINDOW = 50  # requests that a share is taken over
 

@@ -1,7 +1,6 @@
 """`compare`: policies on problems, many runs, all cores, one result."""
 
 import os
-import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
@@ -55,11 +54,11 @@ def compare(
         workers: Threads, by default one for each core. It does not change the result.
         record: How many evenly spaced steps of each run are kept.
         folder: Where finished runs are put as they finish; the same call with the same folder goes
-            on where it was interrupted.
+            on where it was interrupted, and with more runs from those that are there.
         executor: Any executor of `concurrent.futures` in place of threads, such as that of
             `tarry.experiments.dask.connect`.
         progress: True for a bar, False for none, a function called with (runs done, runs in all);
-            by default a bar if there is a terminal.
+            by default a bar on a terminal, and a line now and then elsewhere.
 
     >>> import tarry
     >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
@@ -68,7 +67,7 @@ def compare(
     >>> print(result.final())
     policy    mean    std   95 % interval  runs
     SE       1 999      0  1 999 to 1 999     3
-    Uniform  4 906  54.11  4 771 to 5 040     3
+    Uniform  4 907  50.95  4 781 to 5 034     3
     """
     seed = check_whole("seed", seed, 0, 2**64 - 1)
     if not isinstance(problems, Mapping):
@@ -104,7 +103,7 @@ def run_experiment(
     if executor is None and len(runs_done) < experiment.size:
         compile_policies(experiment)  # before the bar starts its clock
     with ExitStack() as stack:
-        tell = teller(progress, experiment.size, len(runs_done), stack)
+        tell = reporter(progress, experiment.size, len(runs_done), stack)
 
         def receive(finished: FinishedRun) -> None:
             if kept is not None:
@@ -123,13 +122,13 @@ def run_experiment(
     return result
 
 
-def teller(
+def reporter(
     progress: Progress, total: int, done: int, stack: ExitStack
 ) -> Callable[[int, int], None]:
     """The function that is told how many runs are done."""
     if callable(progress):
         return progress
-    if progress is False or (progress is None and not sys.stderr.isatty()):
+    if progress is False:
         return lambda _done, _total: None
     advance = stack.enter_context(bar("runs", total, done=done))
     return lambda _done, _total: advance(1)

@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 
 from tarry.arrays import FloatArray, Steps
 from tarry.errors import InputError
-from tarry.tables import aligned, number
+from tarry.tables import Rows, aligned, number
 
 LEVEL = 0.95
 
@@ -21,7 +21,7 @@ class Curve(NamedTuple):
     steps: Steps
     mean: FloatArray
     std: FloatArray  # of the runs, with n - 1; the paper's band
-    low: FloatArray  # 95 % interval of the mean (Student's t)
+    low: FloatArray  # 95 % interval of the mean; see `interval_of`
     high: FloatArray
     runs: npt.NDArray[np.int64]  # that reached the step
 
@@ -36,7 +36,23 @@ def curve_of(steps: Steps, regret: FloatArray) -> Curve:
         squares = np.where(np.isnan(regret), 0.0, regret - mean) ** 2
         std = np.sqrt(squares.sum(axis=0) / np.where(count > 1, count - 1, np.nan))
         half = student(count - 1) * std / np.sqrt(count)
-    return Curve(steps, mean, std, mean - half, mean + half, count)
+    return Curve(steps, mean, std, *interval_of(mean, half, least), count)
+
+
+def interval_of(
+    mean: FloatArray, half: FloatArray, least: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The interval mean ± half of Student's t, unless it leaves the range of what is measured.
+
+    Where nothing is below 0 (`least`), as with regret, a mean is not either. A few skewed runs can
+    make mean - half negative; then the interval is taken on a logarithmic scale,
+    mean * exp(± half / mean), whose upper end is farther away, as it should be for such runs.
+    """
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        across = (least >= 0) & (mean > 0) & (half >= mean)
+        factor = np.where(across, np.exp(half / mean), 1.0)
+        low = np.where(across, mean / factor, mean - half)
+        return low, np.where(across, mean * factor, mean + half)
 
 
 def student(degrees: npt.ArrayLike) -> FloatArray:
@@ -66,17 +82,11 @@ def final_row(problem: str, policy: str, regret: FloatArray) -> FinalRow:
 
 
 @dataclass(frozen=True)
-class FinalTable(Sequence[FinalRow]):
+class FinalTable(Rows[FinalRow]):
     """The regret at the horizon, one row per problem and policy; prints as a table."""
 
     rows: Sequence[FinalRow]
     payoff: str
-
-    def __getitem__(self, number: int) -> FinalRow:  # type: ignore[override]  # rows only, no slices
-        return self.rows[number]
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def row(self, policy: str, problem: str | None = None) -> FinalRow:
         """The row of a policy, on a problem if there are several."""
@@ -96,18 +106,30 @@ class FinalTable(Sequence[FinalRow]):
                 row.policy,
                 number(row.mean),
                 number(row.std),
-                f"{number(row.low)} to {number(row.high)}" if row.runs > 1 else "-",
+                span(row.low, row.high) if row.runs > 1 else "-",
                 str(row.runs),
             ]
             for row in self.rows
         ]
-        if len({row.problem for row in self.rows}) == 1:
-            return heads[1:], [line[1:] for line in lines]
-        return heads, lines
+        return without_only_problem(heads, lines)
 
     def __str__(self) -> str:
         heads, lines = self.cells()
         return "\n".join(aligned([heads, *lines], left=range(len(heads) - 4)))
+
+
+def span(low: float, high: float) -> str:
+    """An interval as text."""
+    return f"{number(low)} to {number(high)}"
+
+
+def without_only_problem(
+    heads: list[str], lines: list[list[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """The same without the first column, the problem, where there is only one."""
+    if len({line[0] for line in lines}) == 1:
+        return heads[1:], [line[1:] for line in lines]
+    return heads, lines
 
 
 class Difference(NamedTuple):
@@ -125,8 +147,78 @@ class Difference(NamedTuple):
 
 def paired_difference(one: FloatArray, other: FloatArray) -> Difference:
     """The first minus the other, for runs that met the same instances and delays."""
-    row = final_row("", "", np.asarray(one, float) - np.asarray(other, float))
-    return Difference(row.mean, row.low, row.high)
+    apart = np.asarray(one, float) - np.asarray(other, float)
+    apart = apart[~np.isnan(apart)]
+    if not len(apart):
+        return Difference(np.nan, np.nan, np.nan)
+    mean = float(apart.mean())
+    spread = float(apart.std(ddof=1)) if len(apart) > 1 else np.nan
+    half = float(student(len(apart) - 1)) * spread / len(apart) ** 0.5
+    return Difference(mean, mean - half, mean + half)
+
+
+class DifferenceRow(NamedTuple):
+    """The regret of a policy minus that of another on one problem, paired by run."""
+
+    problem: str
+    policy: str
+    other: str
+    mean: float  # negative if the policy has less regret
+    low: float  # 95 % interval of the mean
+    high: float
+    less: float  # share of the runs in which the policy has less regret
+    runs: int
+
+    @property
+    def sign(self) -> int:
+        """-1 if the policy has less regret, 1 if it has more, 0 if the runs do not decide."""
+        return Difference(self.mean, self.low, self.high).sign
+
+
+@dataclass(frozen=True)
+class DifferenceTable(Rows[DifferenceRow]):
+    """Paired differences at the horizon, one row per problem; prints as a table."""
+
+    rows: Sequence[DifferenceRow]
+
+    def cells(self) -> tuple[list[str], list[list[str]]]:
+        """The heads and the rows as text; the problem is left out where there is only one."""
+        heads = [
+            "problem",
+            "regret of",
+            "minus that of",
+            "mean",
+            "95 % interval",
+            "less in",
+            "runs",
+        ]
+        lines = [
+            [
+                row.problem,
+                row.policy,
+                row.other,
+                number(row.mean),
+                span(row.low, row.high) if row.runs > 1 else "-",
+                f"{100 * row.less:.0f} %",
+                str(row.runs),
+            ]
+            for row in self.rows
+        ]
+        return without_only_problem(heads, lines)
+
+    def __str__(self) -> str:
+        heads, lines = self.cells()
+        return "\n".join(aligned([heads, *lines], left=range(len(heads) - 4)))
+
+
+def difference_row(
+    problem: str, policy: str, other: str, one: FloatArray, two: FloatArray
+) -> DifferenceRow:
+    """Sum up the final regrets of two policies, run by run."""
+    gap = paired_difference(one, two)
+    both = ~np.isnan(one - two)
+    less = float(np.mean(one[both] < two[both])) if both.any() else np.nan
+    return DifferenceRow(problem, policy, other, *gap, less, int(both.sum()))
 
 
 class Slope(NamedTuple):

@@ -7,8 +7,9 @@ The workers need the same version of tarry. A worker that dies costs only time: 
 its runs to others, and a run ends the same wherever it is played.
 """
 
+import logging
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ class DaskExecutor(Executor):
     def __init__(self, client: Any) -> None:
         """Use this `distributed.Client`; it stays open when the executor is shut down."""
         self._client = client
+        self.lost = f"The Dask scheduler at {client.scheduler.address!r} is gone"
         self._inner = client.get_executor(pure=False, retries=RETRIES)
 
     @property
@@ -33,12 +35,36 @@ class DaskExecutor(Executor):
 
     def submit(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
         """Let a worker call the function."""
-        future: Future[T] = self._inner.submit(function, *args, **kwargs)
+        try:
+            future: Future[T] = self._inner.submit(function, *args, **kwargs)
+        except RuntimeError as error:  # the client has closed itself
+            raise CancelledError from error
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Wait for what was submitted, or cancel it."""
         self._inner.shutdown(wait=wait and not cancel_futures)  # not to wait is to cancel
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep Dask's own tracebacks about lost connections from the terminal; we say it in a sentence.
+
+    Handlers that users have put elsewhere hear of everything.
+    """
+    handlers = list(logging.getLogger("distributed").handlers)
+    for handler in handlers:
+        handler.addFilter(not_shown)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(not_shown)
+
+
+def not_shown(_record: logging.LogRecord) -> bool:
+    """A filter that lets nothing pass."""
+    return False
 
 
 @contextmanager
@@ -56,7 +82,7 @@ def connect(address: str, timeout: float = 5.0) -> Iterator[DaskExecutor]:
             f"There is no Dask scheduler at {address!r}; start one with 'dask scheduler' and give "
             f"the address that it prints."
         ) from error
-    with client:
+    with quiet(), client:
         if not client.ncores():
             raise ExecutorError(
                 f"The Dask scheduler at {address!r} has no workers; start some with "

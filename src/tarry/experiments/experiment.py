@@ -24,7 +24,7 @@ from tarry.policies.protocol import Policy
 from tarry.problems.problem import Payoff, Problem
 from tarry.simulation.record import evenly_spaced
 
-FORMAT = "tarry results 2"
+FORMAT = "tarry results 3"
 Source: TypeAlias = Problem | Callable[[int], Problem]
 Policies: TypeAlias = Sequence[Policy] | Mapping[str, Policy]
 
@@ -172,7 +172,7 @@ class Experiment:
 
     @cached_property
     def key(self) -> str:
-        """What tells this experiment from others."""
+        """What tells this experiment from others; more runs are no other one."""
         return key_of(self.description)
 
 
@@ -230,8 +230,11 @@ def problem_digest(problem: Problem) -> str:
 
 
 def key_of(description: Mapping[str, Any]) -> str:
-    """The fingerprint of a description; of the versions only our own code matters."""
-    told = {**description, "versions": description["versions"]["code"]}
+    """The fingerprint of a description; of the versions only our own code matters.
+
+    The number of runs does not: run r is the same in any number of them.
+    """
+    told = {**description, "versions": description["versions"]["code"], "runs": None}
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
 
 

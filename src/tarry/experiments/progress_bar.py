@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-QUIET_SECONDS = 5.0  # between two lines where there is no terminal
+FIRST_LINE = 2.0  # seconds until something is said where there is no terminal
+QUIET_SECONDS = 10.0  # between two lines there
 
 
 class Advance(Protocol):
@@ -57,16 +58,17 @@ def terminal_bar(title: str, total: float, done: float) -> Iterator[Advance]:
 @contextmanager
 def line_by_line(title: str, total: float, done: float) -> Iterator[Advance]:
     """A line of text at most every few seconds, for logs."""
-    begin = spoken = time.monotonic()
+    begin = time.monotonic()
+    silent_until = begin + min(FIRST_LINE, QUIET_SECONDS)
     worked = 0.0
 
     def advance(amount: float, /, what: str = "") -> None:
-        nonlocal spoken, worked
+        nonlocal silent_until, worked
         worked += amount
         now = time.monotonic()
-        if now - spoken < QUIET_SECONDS:
+        if now < silent_until:
             return
-        spoken = now
+        silent_until = now + QUIET_SECONDS
         rest = total - done - worked
         left = (now - begin) * rest / worked if worked else 0.0
         share = 100 * (done + worked) / total

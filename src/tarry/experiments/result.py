@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray, Steps
+from tarry.checks import check_whole
 from tarry.errors import InputError, UnknownNameError
-from tarry.experiments.curves import Curve, FinalTable, curve_of, final_row
+from tarry.experiments.curves import (
+    Curve,
+    DifferenceTable,
+    FinalTable,
+    curve_of,
+    difference_row,
+    final_row,
+)
 from tarry.experiments.finished_run import FinishedRun
+from tarry.tables import data_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +38,11 @@ class Records(NamedTuple):
     arms: IntArray
     delays: IntArray
     restarts: IntArray  # so far
+
+    def first(self, runs: int) -> "Records":
+        """Those of the first runs."""
+        cut = [array[:, :runs] for array in self[2:]]
+        return Records(self.steps, self.worlds[:runs], *cut)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +117,34 @@ class Result:
         ]
         return FinalTable(rows, self.payoff)
 
+    def differences(self, policy: str, other: str, problem: str | None = None) -> DifferenceTable:
+        """Regret of `policy` minus that of `other` at the horizon, paired run by run.
+
+        In a run all policies meet the same instance and the same delays, so the difference varies
+        less than either regret, and its 95 % interval (Student's t) decides sooner.
+        """
+        chosen = self.problems if problem is None else (self._name(problem),)
+        return DifferenceTable(
+            [
+                difference_row(
+                    name,
+                    policy,
+                    other,
+                    self.regret(policy, name)[:, -1],
+                    self.regret(other, name)[:, -1],
+                )
+                for name in chosen
+            ]
+        )
+
+    def first(self, runs: int) -> "Result":
+        """The result of the first runs alone: what the same call with fewer runs gives."""
+        check_whole("number of runs", runs, 1, self.runs)
+        return Result(
+            {**self.description, "runs": runs},
+            {name: records.first(runs) for name, records in self.records.items()},
+        )
+
     def plot(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -137,6 +179,14 @@ class Result:
         from tarry.experiments.result_folder import tidy_table
 
         return tidy_table(self)
+
+    def to_pandas(self) -> Any:
+        """`table` as a pandas.DataFrame."""
+        return data_frame("pandas", self.table())
+
+    def to_polars(self) -> Any:
+        """`table` as a polars.DataFrame."""
+        return data_frame("polars", self.table())
 
     def __eq__(self, other: object) -> bool:
         """Whether both have the same curves, bit for bit, from the same settings."""

@@ -6,6 +6,8 @@
 
 Every file appears by an atomic rename: it is complete or it does not exist. The table and the parts
 carry the fingerprint of the experiment, so that nothing of another experiment is taken for its own.
+The number of runs is not part of it: run r is the same in any number of runs, so more runs go on
+from those that are there.
 """
 
 import json
@@ -23,6 +25,7 @@ from tarry.errors import OtherExperimentError, ResultsError
 from tarry.experiments.experiment import FORMAT, Experiment, Seeds, Task, key_of, seeds_of_run
 from tarry.experiments.finished_run import FinishedRun
 from tarry.experiments.result import Result, blank_records
+from tarry.experiments.whats_different import differences
 from tarry.files import write_atomically
 
 DESCRIPTION, TABLE, PARTS = "experiment.json", "results.parquet", "parts"
@@ -57,12 +60,16 @@ class ResultFolder:
         write_description(self.folder, experiment.description)
 
     def complete(self) -> Result | None:
-        """The whole result, if the experiment was finished before."""
-        return load(self.folder) if (self.folder / TABLE).exists() else None
+        """The result, if these runs or more were finished before."""
+        there = self._in_table()
+        if there is None or there.runs < self.experiment.runs:
+            return None
+        return there if there.runs == self.experiment.runs else there.first(self.experiment.runs)
 
     def finished(self) -> dict[Task, FinishedRun]:
-        """The runs that were finished before, if the experiment was interrupted."""
-        found = {}
+        """The runs that were finished before: by fewer runs, or until an interruption."""
+        there = self._in_table()
+        found = {} if there is None else finished_runs(there)
         for path in sorted((self.folder / PARTS).glob("*.parquet")):
             finished = self._read_part(path)
             found[finished.task] = finished
@@ -93,6 +100,10 @@ class ResultFolder:
             path.unlink(missing_ok=True)
         if (self.folder / PARTS).is_dir():
             (self.folder / PARTS).rmdir()
+
+    def _in_table(self) -> Result | None:
+        """What was finished as a whole, perhaps with another number of runs."""
+        return read_result(self.folder) if (self.folder / TABLE).exists() else None
 
     def _read_part(self, path: Path) -> FinishedRun:
         table, facts = read_table(path)
@@ -133,21 +144,63 @@ def load(folder: str | os.PathLike[str]) -> Result:
             f"There are no results in {str(folder)!r}: it has no file {DESCRIPTION}."
         )
     if not (place / TABLE).exists():
-        done = len(list((place / PARTS).glob("*.parquet")))
-        total = description["runs"] * len(description["policies"]) * len(description["problems"])
-        raise ResultsError(
-            f"The experiment in {str(folder)!r} is not finished ({done} of {total} runs); "
-            f"run the same comparison with this folder again to finish it."
-        )
+        raise unfinished(place, description, 0)
+    result = read_result(place)
+    if result.runs < description["runs"]:
+        raise unfinished(place, description, tasks_of(result))
+    return result
+
+
+def read_result(place: Path) -> Result:
+    """The result in the table of a folder."""
     table, facts = read_table(place / TABLE)
-    if facts.get("key") != key_of(description):
+    described = facts.get("description")
+    description = read_description(place)
+    if description is None or not described or key_of(described) != key_of(description):
         raise ResultsError(
             f"{str(place / TABLE)!r} belongs to another experiment than {DESCRIPTION} beside it."
         )
     try:
-        return untangle(description, table)
+        return result_of(described, table)
     except (KeyError, ValueError, IndexError, TypeError) as error:
         raise damaged_file(place / TABLE, error) from error
+
+
+def unfinished(place: Path, description: Mapping[str, Any], done: int) -> ResultsError:
+    """The sentence about a folder whose runs are not all there."""
+    done += len(list((place / PARTS).glob("*.parquet")))
+    total = description["runs"] * len(description["policies"]) * len(description["problems"])
+    return ResultsError(
+        f"The experiment in {str(place)!r} is not finished ({done} of {total} runs); "
+        f"run the same comparison with this folder again to finish it."
+    )
+
+
+def tasks_of(result: Result) -> int:
+    """How many runs of single policies on single problems are in a result."""
+    return result.runs * len(result.policies) * len(result.problems)
+
+
+def finished_runs(result: Result) -> dict[Task, FinishedRun]:
+    """The runs of a result one by one, as they came when they were played."""
+    code = result.description["versions"]["code"]
+    found = {}
+    for case, records in enumerate(result.records.values()):
+        for policy in range(len(result.policies)):
+            for run in range(result.runs):
+                regret = records.regret[policy, run]
+                rows = int(np.sum(~np.isnan(regret)))
+                found[Task(run, case, policy)] = FinishedRun(
+                    Task(run, case, policy),
+                    seeds_of_run(result.seed, run),
+                    records.worlds[run],
+                    regret[:rows],
+                    records.arms[policy, run, :rows],
+                    records.delays[policy, run, :rows],
+                    records.restarts[policy, run, :rows],
+                    code,
+                )
+    return found
 
 
 def tidy_table(result: Result) -> pa.Table:
@@ -177,7 +230,7 @@ def tidy_table(result: Result) -> pa.Table:
     return whole.replace_schema_metadata(with_facts(facts).metadata)
 
 
-def untangle(description: Mapping[str, Any], table: pa.Table) -> Result:
+def result_of(description: Mapping[str, Any], table: pa.Table) -> Result:
     """The result that was made into this table."""
     names = [problem["name"] for problem in description["problems"]]
     case = codes(table["problem"], names)
@@ -261,9 +314,10 @@ def write_description(folder: Path, description: Mapping[str, Any]) -> None:
         alike = key_of({**there, "versions": description["versions"]}) == key_of(description)
         what = "this experiment by another version of tarry" if alike else "another experiment"
         raise OtherExperimentError(
-            f"The folder {str(folder)!r} holds {what}; choose another folder, or remove this one."
+            f"The folder {str(folder)!r} holds {what} ({differences(there, description)}); "
+            f"choose another folder, or remove this one."
         )
-    if there is None:
+    if there is None or there["runs"] < description["runs"]:
         text = json.dumps(description, indent=1)
         write_file(folder / DESCRIPTION, text.encode())
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
+    CancelledError,
     Executor,
     Future,
     ThreadPoolExecutor,
@@ -50,7 +51,11 @@ def run_tasks(
         return
     if executor is not None:
         slots = getattr(executor, "slots", getattr(executor, "_max_workers", None)) or 32
-        feed(executor, slots, works(experiment, todo), play_task, receive)
+        try:
+            feed(executor, slots, works(experiment, todo), play_task, receive)
+        except CancelledError as error:
+            what = getattr(executor, "lost", "The executor gave up what it had been given")
+            raise ExecutorError(f"{what}; finished runs are kept.") from error
         return
     count = worker_count(workers)
     stop = threading.Event()

@@ -294,7 +294,7 @@ class Core:
                 self.maker.switch(self.desks(), self.promise.steps)
             self.promise = None
         elif self.promise is not None:
-            self.promise.look(self.asked)
+            self.promise.look()
 
     def _book(self, number: int, status: int, delay: int) -> None:
         """The delay of a play is known."""

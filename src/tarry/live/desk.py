@@ -51,17 +51,19 @@ INTERPRETED = Steps(settle, decide, book_start, book_told, book_cancelled)
 class Desk:
     """The rule, the ledger and the plays of `arms`, in their order."""
 
-    def __init__(self, policy: Any, arms: Sequence[Any], rng: Random) -> None:
+    def __init__(self, policy: Any, arms: Sequence[Any]) -> None:
         self.policy = policy
         self.arms = list(arms)
-        self.rng = rng
 
-    def furnish(self, steps: Steps, rule: Any, ledger: Ledger, plays: Plays, ages: Ages) -> Self:
+    def furnish(
+        self, steps: Steps, rule: Any, ledger: Ledger, plays: Plays, ages: Ages, rng: Random
+    ) -> Self:
         """Let these be what the desk works with: arrays for compiled steps, else what you like."""
         self.steps = steps
         self.rule = rule
         self.ledger = ledger
         self.ages = ages
+        self.rng = rng
         self.use_table(plays)
         self._phased = hasattr(rule, "phase")
         # What is compiled, and ours, neither fails nor is interrupted half-way.

@@ -162,7 +162,9 @@ class Engine:
 
     def number_of(self, play: Any) -> int:
         """The number of a play, from what `ask` returned or from its id."""
-        whole = as_whole(getattr(play, "id", play) if not isinstance(play, Play) else play.id)
+        whole = play.id if type(play) is Play else play
+        if type(whole) is not int:
+            whole = as_whole(getattr(play, "id", play))
         try:
             if whole is None:
                 raise unknown_play(play, self._core.asked)
@@ -235,7 +237,8 @@ class Engine:
         self._process = os.getpid()
         core, seed = self._whole(), secrets.randbits(64)
         core.seed = seed
-        core.maker.rng.words[:2] = new_random(seed).words[:2]
+        for place, key in enumerate(new_random(seed).words[:2].tolist()):
+            core.maker.rng.words[place] = key
         self.ids.begin(new_identity(), core.asked + 1)
         self.store.change(self._revised(seed=seed, ids=self.ids.pieces))
         self.store.take_snapshot(state.dump(core))

@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from tarry.compiled.announce import announced
 from tarry.compiled.turns import turn
 from tarry.live.desk import Steps
 from tarry.live.maker import Maker
@@ -36,10 +37,12 @@ class Promise:
         self._maker = maker
         self.steps: Steps | None = None  # once they are ready
         self.over = False  # nothing more is to be expected
+        self._asks = 0  # of this process: what an agent did in earlier ones does not count
 
-    def look(self, asked: int) -> None:
-        """To be called with the number of each ask: when there have been enough, begin."""
-        if asked >= AFTER and not self.over and not _worker.is_alive():
+    def look(self) -> None:
+        """To be called at each ask: when there have been enough, begin."""
+        self._asks += 1
+        if self._asks > AFTER and not _worker.is_alive():
             _send(self)
 
     def fulfil(self) -> None:
@@ -62,7 +65,8 @@ def promised(maker: Maker) -> Promise | None:
         return None
     promise = Promise(maker)
     if wish == "now":
-        promise.fulfil()
+        with announced(maker.examples()[0], "once for this version"):
+            promise.fulfil()
     return promise
 
 
@@ -70,7 +74,7 @@ def compiled_steps(maker: Maker) -> Steps:
     """The functions of the driver as machine code for the rule of this maker."""
     rule, ledger, plays, ages = maker.examples()
     state = rule, ledger, plays
-    rng = maker.rng._replace(words=maker.rng.words.copy())
+    rng = maker.random()
     wanted: dict[Callable[..., Any], tuple[Any, ...]] = {
         settle: (*state, ages, 0, 0),
         decide: (*state, 1, 1, rng),

@@ -44,7 +44,7 @@ class Maker:
         self.steps = INTERPRETED
         self.edges = rule_edges(first, policy, max_delay)
         self.max_delay = max_delay
-        self.rng = rng
+        self.rng = listed(rng) if self.ours else rng
 
     @property
     def listed(self) -> bool:
@@ -81,12 +81,16 @@ class Maker:
         """A desk for `arms`, with fresh parts where none are given."""
         size = len(arms)
         return self._furnished(
-            Desk(self.policy, arms, self.rng),
+            Desk(self.policy, arms),
             self.rule(size) if rule is None else rule,
             self.ledger(size) if ledger is None else ledger,
             self.plays() if plays is None else plays,
             self.ages() if ages is None else ages,
         )
+
+    def random(self) -> Random:
+        """The source of randomness, in arrays."""
+        return Random(np.array(self.rng.words, np.uint64))
 
     def examples(self) -> tuple[Any, Ledger, Plays, Ages]:
         """Rule, ledger, table and ages of the types that compiled steps are made for."""
@@ -96,6 +100,7 @@ class Maker:
     def switch(self, desks: Sequence[Desk], steps: Steps) -> None:
         """Let all desks, and those made from now on, work with arrays and compiled `steps`."""
         self.steps = steps
+        self.rng = self.random()
         common = [of_numpy(column) for column in desks[0].plays]
         for desk in desks:
             size = len(desk.ledger.plays)
@@ -106,10 +111,12 @@ class Maker:
             plays = Plays(*common)._replace(arm=of_numpy(desk.plays.arm))
             self._furnished(desk, rule, ledger, plays, ages)
 
-    def _furnished(self, desk: Desk, *parts: Any) -> Desk:
+    def _furnished(self, desk: Desk, rule: Any, ledger: Ledger, plays: Plays, ages: Ages) -> Desk:
         """The desk with these parts; interpreted if they are not what was compiled for."""
-        fits = self.steps is INTERPRETED or types_of(parts) == types_of(self.examples())
-        return desk.furnish(self.steps if fits else INTERPRETED, *parts)
+        given = types_of((rule, ledger, plays, ages))
+        fits = self.steps is INTERPRETED or given == types_of(self.examples())
+        steps = self.steps if fits else INTERPRETED
+        return desk.furnish(steps, rule, ledger, plays, ages, self.rng)
 
     def moved(self, arms: Sequence[Any], donor: Desk) -> Desk:
         """A desk for `arms` with what they bring along; `donor` gives what belongs to no arm.

@@ -4,6 +4,7 @@ from typing import Any
 
 from tarry.errors import UnknownNameError
 from tarry.policies.baselines.delayed_thompson import DelayedThompson
+from tarry.policies.baselines.qpmd import QPMD
 from tarry.policies.baselines.uniform import Uniform
 from tarry.policies.elimination.bdse import BDSE
 from tarry.policies.elimination.bhse import BHSE
@@ -12,8 +13,13 @@ from tarry.policies.elimination.opse import OPSE
 from tarry.policies.elimination.rse import RSE
 from tarry.policies.elimination.se import SE
 from tarry.policies.elimination.sepk import SEPK
+from tarry.policies.index.bayes_ucb import BayesUCB
 from tarry.policies.index.censored_ucb import CensoredUCB
 from tarry.policies.index.delayed_ucb import DelayedUCB
+from tarry.policies.index.imed import IMED
+from tarry.policies.index.increment_ucb import IncrementUCB
+from tarry.policies.index.kl_ucb import KLUCB
+from tarry.policies.index.moss import MOSS
 from tarry.policies.protocol import STOP, Policy, Rule, Setting
 from tarry.policies.survival.thompson import SurvivalThompson
 from tarry.policies.survival.ucb import SurvivalUCB
@@ -30,9 +36,15 @@ POLICIES: dict[str, type[Any]] = {
         OPSE,
         CensoredUCB,
         DelayedUCB,
+        KLUCB,
+        MOSS,
+        IMED,
+        BayesUCB,
+        QPMD,
         DelayedThompson,
         SurvivalThompson,
         SurvivalUCB,
+        IncrementUCB,
         Uniform,
     )
 }
@@ -50,15 +62,21 @@ __all__ = [
     "BDSE",
     "BHSE",
     "CSE",
+    "IMED",
+    "KLUCB",
+    "MOSS",
     "OPSE",
     "POLICIES",
+    "QPMD",
     "RSE",
     "SE",
     "SEPK",
     "STOP",
+    "BayesUCB",
     "CensoredUCB",
     "DelayedThompson",
     "DelayedUCB",
+    "IncrementUCB",
     "Policy",
     "Rule",
     "Setting",

@@ -11,6 +11,7 @@ from tarry.arrays import IntArray
 from tarry.checks import as_whole
 from tarry.errors import InputError, PayoffError, PolicyError
 from tarry.policies.habits import check_habits
+from tarry.policies.label import policy_label
 from tarry.policies.protocol import HOOKS
 
 RULE_METHODS = {
@@ -53,7 +54,7 @@ def check_policy(policy: Any, payoff: str) -> None:
         other = getattr(policy, "counterpart", None)
         instead = f"; {other} is the one for {payoff}" if other else ""
         raise PayoffError(
-            f"{type(policy).__name__} serves {' and '.join(payoffs)} only, not {payoff}{instead}."
+            f"{policy_label(policy)} serves {' and '.join(payoffs)} only, not {payoff}{instead}."
         )
 
 

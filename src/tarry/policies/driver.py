@@ -40,9 +40,23 @@ def book_answer(
     rule: Any, ledger: Ledger, plays: Plays, row: int, delay: int, now: int, rng: Random
 ) -> None:
     """The answer of the play in `row` is seen: it took `delay`."""
-    number, arm, start = plays.number[row], plays.arm[row], plays.start[row]
+    book_seen(rule, ledger, plays, row, plays.number[row], plays.start[row], delay, now, rng)
+
+
+def book_seen(
+    rule: Any,
+    ledger: Ledger,
+    plays: Plays,
+    row: int,
+    number: int,
+    start: int,
+    delay: int,
+    now: int,
+    rng: Random,
+) -> None:
+    """`book_answer` for a caller that knows number and start without looking them up."""
     plays.delay[row] = delay
-    if ledger.book_return(number, arm, start, delay):
+    if ledger.book_return(number, plays.arm[row], start, delay):
         returned(rule, plays, row, now, rng)
 
 

@@ -1,7 +1,7 @@
 """Problems from what the user has: fixed delays, distributions, probabilities, measurements."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,6 +43,8 @@ def from_distributions(distributions: Any, max_delay: int, names: Names = None) 
 def from_pmf(pmfs: Any, max_delay: int, names: Names = None) -> Problem:
     """Arms with given laws: a list of (values, probabilities) pairs, or a dict of them by name.
 
+    A law may also be a dict {value: probability}.
+
     The values are whole numbers from 0 to `max_delay`, the probabilities sum to 1 within 1e-9.
 
     >>> from_pmf([([0, 10], [0.9, 0.1]), ([2], [1])], max_delay=10).mean_delays
@@ -53,16 +55,24 @@ def from_pmf(pmfs: Any, max_delay: int, names: Names = None) -> Problem:
 
 
 def from_samples(
-    samples: Any, max_delay: int, names: Names = None, *, unit: float | None = None
+    samples: Any,
+    max_delay: int,
+    names: Names = None,
+    *,
+    unit: float | None = None,
+    above: Literal["refuse", "clip"] = "refuse",
 ) -> Problem:
     """Arms with the laws of measured delays, each as likely as any other of its arm.
 
     Args:
-        samples: a dict {name: delays} or a list of lists of delays; the lengths may differ.
-        max_delay: D; a longer delay is refused, as it must not exist.
+        samples: a dict {name: delays}, a list of lists of delays, whose lengths may differ, or a
+            data frame of pandas or polars with a column per arm, whose empty cells are left out.
+        max_delay: D.
         names: of the arms, if a list is given.
         unit: None if the delays are whole numbers. Otherwise delay / unit is rounded half to even:
             unit=0.001 turns seconds into milliseconds, and `max_delay` is in milliseconds.
+        above: what happens to a delay longer than D. "refuse": it is an error, as no such delay may
+            exist. "clip": it counts as D, as if nobody had waited longer.
 
     >>> print(from_samples({"fra": [0.031, 0.0305], "ams": [0.02]}, max_delay=100, unit=0.001))
     from_samples: 2 arms, max_delay 100
@@ -72,7 +82,16 @@ def from_samples(
     """
     most = check_max_delay(max_delay)
     tick = None if unit is None else check_positive("unit", unit)
-    return build("from_samples", samples, most, names, lambda arm: sample_law(arm, most, tick))
+    if above not in ("refuse", "clip"):
+        raise InputError(f"above is {shortened(above)}; it must be 'refuse' or 'clip'.")
+    longest = most if above == "clip" else None
+    return build(
+        "from_samples",
+        columns_by_name(samples),
+        most,
+        names,
+        lambda arm: sample_law(arm, most, tick, longest),
+    )
 
 
 def build(maker: str, arms: Any, most: int, names: Names, law: Callable[[Any], Law]) -> Problem:
@@ -99,29 +118,61 @@ def single(delay: Any, most: int) -> IntArray:
 
 
 def pmf_law(pmf: Any, most: int) -> Law:
-    """The law of a (values, probabilities) pair."""
+    """The law of a pair (values, probabilities), or of a dict {value: probability}."""
     if isinstance(pmf, Law):
         return pmf
+    pair = (list(pmf), list(pmf.values())) if isinstance(pmf, Mapping) else pmf
     try:
-        values, probabilities = pmf
-    except (TypeError, ValueError):
+        values, probabilities = (check_list(*part) for part in zip(LISTS, pair, strict=True))
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(
             f"The law is {shortened(pmf)}; it must be a pair (values, probabilities)."
         ) from None
+    if len(values) != len(probabilities) or not len(values):
+        raise InputError(
+            f"The law has {len(values)} values and {len(probabilities)} probabilities; it must "
+            f"have one of each at least, and as many of the one as of the other."
+        )
     return Law(check_delays(values, most), probabilities)
 
 
-def sample_law(sample: Any, most: int, unit: float | None) -> Law:
-    """The law of some measured delays."""
+LISTS = ("The values", "The probabilities")
+
+
+def check_list(what: str, given: Any) -> Any:
+    """One of the lists of a law."""
+    numbers = check_numbers(given, what)
+    if numbers.ndim != 1:
+        raise InputError(f"{what} are {shortened(given)}; they must be a list.")
+    return numbers
+
+
+def columns_by_name(samples: Any) -> Any:
+    """A data frame as a dict of its columns without empty cells; anything else as it is."""
+    if not hasattr(samples, "columns") or isinstance(samples, Mapping):
+        return samples
+    columns = {str(name): np.asarray(samples[name], float) for name in samples.columns}
+    return {name: column[~np.isnan(column)] for name, column in columns.items()}
+
+
+def sample_law(sample: Any, most: int, unit: float | None, longest: int | None) -> Law:
+    """The law of some measured delays; what is above `longest` counts as that."""
     numbers = check_numbers(sample, "The delays")
     if numbers.ndim != 1 or numbers.size == 0:
         raise InputError(f"The delays are {shortened(sample)}; they must be a list, not empty.")
     if unit is not None:
-        return empirical_law(check_delays(np.rint(numbers / unit), most))
+        return empirical_law(check_delays(clipped(np.rint(numbers / unit), longest), most))
     whole = np.isnan(numbers) | (numbers == np.floor(numbers))
     if not whole.all():
         raise InputError(
             f"The delay {numbers[~whole].tolist()[0]!r} is not a whole number; give whole numbers, "
             "or the unit to round to, such as unit=0.001 for milliseconds from seconds."
         )
-    return empirical_law(check_delays(numbers, most))
+    return empirical_law(check_delays(clipped(numbers, longest), most))
+
+
+def clipped(numbers: Any, longest: int | None) -> Any:
+    """The numbers, those above `longest` as `longest`."""
+    return numbers if longest is None else np.minimum(numbers, longest)

@@ -5,15 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tarry.experiments.figures import (
-    DASHES,
-    Level,
-    legend_below,
-    new_figure,
-    plain_numbers,
-    styled,
-)
-from tarry.experiments.palette import INK, colours
+from tarry.drawing import legend_below, new_figure, plain_numbers, styled
+from tarry.experiments.figures import DASHES, Level
+from tarry.palette import INK, colours
 from tarry.reproduction.scaling import Growth
 
 MARKERS = "osD^vPX*"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tarry._version import __version__
-from tarry.experiments.palette import DARK, INK
+from tarry.palette import DARK, INK
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1b1b; --soft: #5c5c5c; --paper: #ffffff;

@@ -230,3 +230,25 @@ def slope_lines(found: Mapping[str, Growth]) -> list[str]:
         for policy, growth in found.items()
     ]
     return list(aligned([["policy", "slope", "law", "regret"], *rows]))
+
+
+def slope_records(
+    name: str, scaling: ScalingExperiment, found: Mapping[str, Growth]
+) -> list[dict[str, float | str | None]]:
+    """The same for programs: one record for each policy and value."""
+    return [
+        {
+            "experiment": name,
+            "payoff": scaling.payoff,
+            "policy": policy,
+            "parameter": scaling.symbol,
+            "value": float(x),
+            "mean": float(mean),
+            "low": float(low),
+            "high": float(high),
+            "slope": growth.slope.slope,
+            "law": growth.law,
+        }
+        for policy, growth in found.items()
+        for x, mean, low, high in zip(growth.x, growth.mean, growth.low, growth.high, strict=True)
+    ]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from tarry.arrays import FloatArray, IntArray
 from tarry.ledger import Ledger
 from tarry.plays import Plays, SteadyAges
-from tarry.policies.driver import book_answer, book_start, decide, settle
+from tarry.policies.driver import book_seen, book_start, decide, settle
 from tarry.policies.protocol import STOP, follow_phase
 from tarry.problems.world import World
 from tarry.randomness import Random
@@ -72,7 +72,8 @@ def run_steps(
         row = calendar.tear_off(step)
         step += 1
         while row >= 0:  # an answer is seen in the step after the one in which it arrives
-            book_answer(rule, ledger, plays, row, step - 1 - plays.start[row], step, rng)
+            start = step - 1 - plays.row_of(step - 1 - row)  # plays are younger than the table
+            book_seen(rule, ledger, plays, row, start, start, step - 1 - start, step, rng)
             row = calendar.next_of[row]
         settle(rule, ledger, plays, ages, step - 1, step)
     tape.marks[STEP] = step

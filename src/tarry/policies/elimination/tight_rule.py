@@ -33,7 +33,7 @@ from tarry.policies.elimination.tight_bounds import (
     tight_missing_bound,
     uniform_level,
 )
-from tarry.policies.elimination.tight_evidence import TightEvidence, empty_tight_evidence
+from tarry.policies.increments import Increments, geometric_edges, no_increments
 from tarry.policies.protocol import Setting
 from tarry.randomness import Random
 
@@ -51,7 +51,7 @@ class TightRule(NamedTuple):
     phase: SharedState[Ints]  # 0, and how often the threshold moved
     threshold: SharedState[Floats]  # B, one number
     edges: Constant[Ints]
-    evidence: TightEvidence
+    evidence: Increments
     due: ArmState[Ints]  # the play from which on the arm's bounds are computed again
     sweep: Sweep  # `lower` and `upper` hold the best bounds so far
 
@@ -135,7 +135,8 @@ class TightRule(NamedTuple):
 
 def start_tight(setting: Setting, growth: float = GROWTH, grid: int = GRID) -> TightRule:
     """All arms active, nothing known; the two numbers can be varied in experiments."""
-    evidence = empty_tight_evidence(setting.arms, setting.max_delay, grid)
+    edges = geometric_edges(setting.max_delay, grid)
+    evidence = no_increments(setting.arms, setting.max_delay, edges)
     sweep = full_sweep(setting.arms)._replace(upper=np.ones(setting.arms))
     return TightRule(
         reward=setting.reward,

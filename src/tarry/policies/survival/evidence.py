@@ -12,7 +12,7 @@ have outlived the bin: its age reached e_b). A play gives a pass to every bin it
 while it is still out, so learning starts long before anything comes back.
 
 The chance to return within bin b, having outlived the bins before it, is the hazard h_b. Its
-posterior under a Dirichlet process prior of total mass c is
+posterior under a Dirichlet process prior of total mass c, which may be 0, is
 
     h_b ~ Beta(a_b + events_b, r_b + passes_b),     r_b = a_{b+1} + ... + a_{B-1} + a_D
 
@@ -25,6 +25,7 @@ Given the bin, the payoff has mean x_b, and it is uncertain by v_b, both from th
 so that its posterior mean and variance follow exactly from one pass backwards over the bins.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -47,8 +48,6 @@ class SurvivalEvidence(NamedTuple):
     floor: Constant[Floats]  # e_{b-1} / D for b = 0..B, the least payoff of who has reached bin b
     prior_sum: Constant[Floats]  # a_b times the centre of the bin
     prior_squares: Constant[Floats]  # a_b times the mean square of a payoff spread over the bin
-    tail_mean: Constant[Floats]  # E[R_b] for b = 0..B where nothing is known of bin b and beyond
-    tail_square: Constant[Floats]  # E[R_b^2], likewise
     reached: ArmEvidence[Ints]  # bins with an event or a pass lie below this one
     stale: ArmState[Ints]  # whether evidence came in since `front` was computed
     front: ArmState[Floats]  # five per arm, see refresh
@@ -86,8 +85,18 @@ class SurvivalEvidence(NamedTuple):
 
     def unbook_pass(self, arm: int, edge: int) -> None:
         """Take back a pass: the answer had come back before, but was told only afterwards."""
-        self.passes[arm * len(self.edges) + edge] -= 1.0
+        first = arm * len(self.edges)
+        self.passes[first + edge] -= 1.0
+        last = self.reached[arm] - 1
+        while last >= 0 and self.events[first + last] + self.passes[first + last] <= 0.0:
+            last -= 1
+        self.reached[arm] = last + 1
         self.stale[arm] = 1
+
+    def known(self, arm: int) -> float:
+        """Plays of the arm that are back or were still out after one unit of time."""
+        place = arm * len(self.edges)
+        return self.events[place] + self.passes[place]
 
     def refresh(self, arm: int) -> None:
         """Bring the moments of the arm up to date, unless they are.
@@ -99,7 +108,9 @@ class SurvivalEvidence(NamedTuple):
             E[R_b^2] = (s2 + s1^2 + 2 s1 P E[R_{b+1}] + P (P+1) E[R_{b+1}^2]) / (n (n+1))
 
         Carried backwards from a known value r of R_{reached-1}, the first is linear in r and the
-        second quadratic; `front` keeps the five coefficients.
+        second quadratic; `front` keeps the five coefficients. A bin in which nothing ended, nor
+        ends by the prior, changes nothing, not even by rounding: if all plays are out and the tail
+        is D, the mean payoff is exactly 1.
         """
         if self.stale[arm] == 0:
             return
@@ -111,10 +122,13 @@ class SurvivalEvidence(NamedTuple):
         while b > 0:
             b -= 1
             place -= 1
+            ended = self.prior[b] + self.events[place]
+            if ended == 0.0:
+                continue
             beyond = self.prior_beyond[b] + self.passes[place]
             first = self.prior_sum[b] + self.event_sum[place]
             second = self.prior_squares[b] + self.event_squares[place]
-            total = self.prior[b] + self.events[place] + beyond
+            total = ended + beyond
             scale = 1.0 / (total * (total + 1.0))
             cross = 2.0 * first * beyond
             again = beyond * (beyond + 1.0)
@@ -167,26 +181,27 @@ class SurvivalEvidence(NamedTuple):
         return mean
 
     def draw_mean(self, arm: int, rng: Random) -> float:
-        """One draw of the arm's mean payoff from its posterior, nearly.
+        """A draw of the mean payoff of an arm with `known` plays, nearly, for a prior of mass 0.
 
-        What lies beyond the last bin that any play has reached is drawn from the prior, and the
-        hazard of that bin from its posterior: this is where the posterior is far from any simple
-        shape. Given these, the mean payoff is drawn from the Beta law with the same mean and
-        variance. Once plays have reached D nothing is left to the prior and one draw is enough.
+        Beyond the oldest age it is taken to be D. The hazard of the last bin that any play has
+        reached is drawn from its posterior, for there it is far from any simple shape. Given this,
+        the mean payoff is drawn from the Beta law with the same mean and variance. Once plays have
+        reached D nothing is left open and one draw is enough.
         """
         b = self.reached[arm]
-        if b == 0:
-            return draw_beta(self.tail_mean[0], self.tail_square[0], rng)
         place = arm * len(self.edges) + b - 1
-        if b == len(self.edges) and self.passes[place] > 0.0:
+        events = self.events[place]
+        passes = self.passes[place]
+        if b == len(self.edges) and passes > 0.0:
             mean, square = self.moments_with_tail(arm, 1.0)
             return draw_beta(mean, square, rng)
         self.refresh(arm)
-        tail = draw_beta_above(self.floor[b], self.tail_mean[b], self.tail_square[b], rng)
-        ended = self.prior[b - 1] + self.events[place]
-        hazard = rng.beta(ended, self.prior_beyond[b - 1] + self.passes[place])
-        inside = (self.prior_sum[b - 1] + self.event_sum[place]) / ended
-        value = hazard * inside + (1.0 - hazard) * tail
+        value = 1.0
+        if events > 0.0:
+            value = self.event_sum[place] / events
+            if passes > 0.0:
+                hazard = rng.beta(events, passes)
+                value = hazard * value + (1.0 - hazard)
         return draw_beta(
             self.front_mean(arm, value), self.front_square(arm, value, value * value), rng
         )
@@ -198,22 +213,21 @@ def draw_beta(mean: float, square: float, rng: Random) -> float:
     if variance <= 1e-14 * mean * mean or mean >= 1.0:
         return mean
     weight = max(mean * (1.0 - mean) / variance - 1.0, 1e-3)
-    return rng.beta(mean * weight, (1.0 - mean) * weight)
+    return rng.beta(settled(mean * weight), settled((1.0 - mean) * weight))
 
 
-def draw_beta_above(floor: float, mean: float, square: float, rng: Random) -> float:
-    """A draw from a Beta law stretched to floor..1, with this mean and mean square."""
-    width = 1.0 - floor
-    if width <= 0.0:
-        return 1.0
-    share = (mean - floor) / width
-    return floor + width * draw_beta(
-        share, share * share + (square - mean * mean) / (width * width), rng
-    )
+def settled(shape: float) -> float:
+    """The whole number next to `shape` if only rounding is between them.
+
+    Where all delays are 0 or D the shapes are counts of plays. The generator takes another way for
+    shapes of at most 1, and which way it takes must not hang on the last bit.
+    """
+    whole = math.floor(shape + 0.5)
+    return whole if abs(shape - whole) < 1e-9 * whole else shape
 
 
 def empty_evidence(
-    arms: int, max_delay: int, bins: int, mass: float, end: float
+    arms: int, max_delay: int, bins: int, mass: float = 0.0, end: float = 1.0
 ) -> SurvivalEvidence:
     """No play yet: `bins` bins or fewer, a prior of total `mass`, the share `end` of it on D.
 
@@ -236,17 +250,6 @@ def evidence_in_bins(
     spread = (high - low) * (high - low + 2 / max_delay) / 12  # of the whole numbers in the bin
     prior_sum = prior * centre
     prior_squares = prior * (centre**2 + spread)
-    tail_mean = np.ones(size + 1)
-    tail_square = np.ones(size + 1)
-    for b in range(size - 1, -1, -1):
-        total = prior[b] + beyond[b]
-        scale = 1.0 / (total * (total + 1.0))
-        tail_square[b] = scale * (
-            prior_squares[b]
-            + prior_sum[b] * (prior_sum[b] + 2.0 * beyond[b] * tail_mean[b + 1])
-            + beyond[b] * (beyond[b] + 1.0) * tail_square[b + 1]
-        )
-        tail_mean[b] = (prior_sum[b] + beyond[b] * tail_mean[b + 1]) / total
     return SurvivalEvidence(
         max_delay=max_delay,
         edges=edges,
@@ -259,8 +262,6 @@ def evidence_in_bins(
         floor=np.concatenate(([0], edges)) / max_delay,
         prior_sum=prior_sum,
         prior_squares=prior_squares,
-        tail_mean=tail_mean,
-        tail_square=tail_square,
         reached=np.zeros(arms, np.int64),
         stale=np.zeros(arms, np.int64),
         front=np.zeros(5 * arms),

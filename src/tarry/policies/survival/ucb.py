@@ -47,8 +47,7 @@ class SurvivalUCBRule(NamedTuple):
     def reckon(self, arm: int, log_time: float) -> None:
         """The index of the arm at a time with this logarithm."""
         evidence = self.evidence
-        place = arm * len(self.edges)
-        known = evidence.events[place] + evidence.passes[place]
+        known = evidence.known(arm)
         if known < 2.0:
             return  # as good as anything
         tail = 1.0 if self.reward else evidence.floor[evidence.reached[arm]]

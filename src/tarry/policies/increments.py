@@ -18,17 +18,25 @@ little before its play is x_b old. Both bounds allow for that:
     lower:  either the sum is taken over the plays at least x_{b-1} old: all those answers belong
             to them, and those that are still out and younger than x_b count 0; or over the plays
             at least x_b old without those answers. Both are too small, both are valid.
+
+A curve of survival falls, so what is known of one increment says something of the others:
+
+    P(d >= x_{b-1}) >= E[Y_b] >= P(d >= x_b) >= E[Y_{b+1}]
+
+A lower bound of one increment is one of all before it, an upper bound one of all after it: the
+*envelope*. Whether plays last to x_b, full_b / n_b, bounds E[Y_{b+1}] from above as well.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import ArmEvidence, Constant, Floats, Ints
-from tarry.policies.elimination.tight_bounds import kl_lower, kl_upper
+from tarry.arrays import ArmEvidence, Constant, Floats, IntArray, Ints
+from tarry.policies.coins import kl_lower, kl_upper
 
 
-class TightEvidence(NamedTuple):
+class Increments(NamedTuple):
     """Sums of increments of all arms, arm-major: entry arm * G + b belongs to increment b + 1."""
 
     edges: Constant[Ints]  # x_1 .. x_G
@@ -95,15 +103,67 @@ class TightEvidence(NamedTuple):
                 total += self.widths[b] * kl_upper(known, level / count)
         return total
 
+    def envelope_lower(self, arm: int, plays: int, base: float, growth: float) -> float:
+        """LCB of the mean payoff of `arm`, each increment helped by those after it.
 
-def empty_tight_evidence(arms: int, max_delay: int, grid: int) -> TightEvidence:
-    """No play yet."""
-    edges = np.unique(np.rint(np.geomspace(1, max_delay, grid)).astype(np.int64))
+        The level of a bound from n plays is base + growth log n.
+        """
+        grid = len(self.edges)
+        total = 0.0
+        best = 0.0
+        for b in range(grid - 1, -1, -1):
+            place = arm * grid + b
+            before = plays if b == 0 else self.old[place - 1]
+            full = self.full[place]
+            sum_known = full + self.part[place]
+            if sum_known > 0.0 and before > 0:
+                known = min(sum_known / before, 1.0)
+                best = max(best, kl_lower(known, radius(base, growth, before)))
+                count = self.old[place]
+                if count > 0 and full > known * count:
+                    old_known = min(full / count, 1.0)
+                    best = max(best, kl_lower(old_known, radius(base, growth, count)))
+            total += self.widths[b] * best
+        return total
+
+    def envelope_upper(self, arm: int, base: float, growth: float) -> float:
+        """UCB of the mean payoff of `arm`, each increment helped by those before it, likewise."""
+        grid = len(self.edges)
+        total = 0.0
+        best = 1.0
+        for b in range(grid):
+            place = arm * grid + b
+            count = self.old[place]
+            if count > 0:
+                width = radius(base, growth, count)
+                known = min((self.full[place] + self.part[place]) / count, 1.0)
+                best = min(best, kl_upper(known, width))
+                total += self.widths[b] * best
+                lasted = min(self.full[place] / count, 1.0)
+                if lasted < known:
+                    best = min(best, kl_upper(lasted, width))
+            else:
+                total += self.widths[b] * best
+        return total
+
+
+def radius(base: float, growth: float, count: int) -> float:
+    """The level of a bound from `count` plays, base + growth log(count), over that count."""
+    return (base + growth * math.log(count)) / count
+
+
+def no_increments(arms: int, max_delay: int, edges: IntArray) -> Increments:
+    """No play yet; `edges` are x_1 .. x_G, increasing up to D."""
     size = len(edges)
-    return TightEvidence(
+    return Increments(
         edges=edges,
         widths=np.diff(edges, prepend=0) / max_delay,
         full=np.zeros(arms * size),
         part=np.zeros(arms * size),
         old=np.zeros(arms * size, np.int64),
     )
+
+
+def geometric_edges(max_delay: int, grid: int) -> IntArray:
+    """Ages from 1 to D, each about the same factor above the one before; at most `grid`."""
+    return np.unique(np.rint(np.geomspace(1, max_delay, grid)).astype(np.int64))

@@ -1,0 +1,75 @@
+"""Room in the connection pool, waited for before a route is chosen.
+
+A request that waits in the pool for a connection says nothing about the route, but its play would
+grow old, and be closed at D at last. So it waits here first: the choice is made when there is
+room, with the evidence of that moment, and the pool never lets anybody wait.
+"""
+
+import threading
+from typing import Any
+
+import anyio
+
+ENDLESS = 100_000  # connections: more than a process can have
+
+
+def room_in(transport: Any) -> int | None:
+    """How many requests the pool of `transport` serves at once; None if that is not known.
+
+    One connection of HTTP/2 serves many requests, so that there the number of connections says
+    nothing. The packages have no public name for the limit; where it is not found, requests wait
+    in the pool, and their time begins when they have a connection.
+    """
+    pool = getattr(transport, "_pool", None)
+    room = getattr(pool, "_max_connections", None)
+    if getattr(pool, "_http2", False) or not isinstance(room, int) or room >= ENDLESS:
+        return None
+    return room
+
+
+def _patience(request: Any) -> float | None:
+    """How long the client lets a request wait for the pool; None is for ever."""
+    seconds: float | None = request.extensions.get("timeout", {}).get("pool")
+    return seconds
+
+
+class Gate:
+    """For threads."""
+
+    def __init__(self, http: Any, room: int | None) -> None:
+        self._http = http
+        self._free = None if room is None else threading.Semaphore(room)
+
+    def enter(self, request: Any) -> None:
+        """Wait for room, as long as the client's timeout for the pool allows."""
+        if self._free is not None and not self._free.acquire(timeout=_patience(request)):
+            raise self._http.PoolTimeout("No connection of the pool was free.", request=request)
+
+    def leave(self) -> None:
+        """There is room for another one."""
+        if self._free is not None:
+            self._free.release()
+
+
+class AsyncGate:
+    """For tasks."""
+
+    def __init__(self, http: Any, room: int | None) -> None:
+        self._http = http
+        self._free = None if room is None else anyio.Semaphore(room, fast_acquire=True)
+
+    async def enter(self, request: Any) -> None:
+        """Wait for room, as long as the client's timeout for the pool allows."""
+        if self._free is None:
+            return
+        try:
+            with anyio.fail_after(_patience(request)):
+                await self._free.acquire()
+        except TimeoutError:
+            error = self._http.PoolTimeout("No connection of the pool was free.", request=request)
+            raise error from None
+
+    def leave(self) -> None:
+        """There is room for another one."""
+        if self._free is not None:
+            self._free.release()

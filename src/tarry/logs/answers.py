@@ -1,0 +1,182 @@
+"""What a log says about its arms: curves, means, differences, and which arm is the best.
+
+Each answer is a dict by arm that prints as a table.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tarry.arrays import FloatArray, IntArray
+from tarry.tables import aligned, number
+
+
+class Curve(NamedTuple):
+    """The share of an arm's plays still going on after each time, with an interval for each.
+
+    `survival` is the estimate of Kaplan and Meier, `variance` that of Greenwood. The interval from
+    `low` to `high` holds for each time by itself, not for the whole curve at once.
+    """
+
+    times: FloatArray
+    survival: FloatArray
+    low: FloatArray
+    high: FloatArray
+    at_risk: IntArray  # plays that lasted at least so long and were watched
+    variance: FloatArray
+
+    def at(self, age: float) -> float:
+        """The share still going on after `age`."""
+        place = int((self.times <= age).sum()) - 1
+        return float(self.survival[place]) if place >= 0 else 1.0
+
+
+class Mean(NamedTuple):
+    """The mean delay of an arm, at most D each, in the unit of the log, with an interval."""
+
+    mean: float
+    low: float
+    high: float
+    plays: int
+    unfinished: int
+    known_to: float  # the curve is known up to this age; below D where nobody was watched longer
+
+
+class Difference(NamedTuple):
+    """By how much the mean of one arm exceeds that of another, with an interval."""
+
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval leaves 0 out."""
+        return self.low > 0 or self.high < 0
+
+    def turned(self) -> "Difference":
+        """The other way round."""
+        return Difference(-self.difference, -self.high, -self.low)
+
+
+class Curves(dict[str, Curve]):
+    """A curve for each arm."""
+
+    def __repr__(self) -> str:
+        return f"<Curves of {', '.join(self)}>"
+
+
+class Means(dict[str, Mean]):
+    """The mean of each arm."""
+
+    def __init__(self, means: Mapping[str, Mean], level: float) -> None:
+        super().__init__(means)
+        self.level = level
+
+    def __str__(self) -> str:
+        heads = ["arm", "plays", "unfinished", "mean", interval_head(self.level)]
+        rows = [
+            [
+                arm,
+                str(m.plays),
+                str(m.unfinished),
+                rounded(m.mean, m.high - m.low),
+                interval(m.low, m.high),
+            ]
+            for arm, m in self.items()
+        ]
+        return "\n".join(aligned([heads, *rows]))
+
+
+class Differences(dict[tuple[str, str], Difference]):
+    """The difference of each pair of arms; `differences["a", "b"]` is a minus b."""
+
+    def __init__(self, differences: Mapping[tuple[str, str], Difference], level: float) -> None:
+        super().__init__(differences)
+        self.level = level
+
+    def __missing__(self, pair: tuple[str, str]) -> Difference:
+        first, second = pair
+        if (second, first) in self:
+            return self[second, first].turned()
+        raise KeyError(pair)
+
+    def __str__(self) -> str:
+        heads = ["arms", "difference", interval_head(self.level), ""]
+        rows = [
+            [
+                f"{a} - {b}",
+                rounded(d.difference, d.high - d.low),
+                interval(d.low, d.high),
+                verdict(d),
+            ]
+            for (a, b), d in self.items()
+        ]
+        return "\n".join(aligned([heads, *rows], left=(0, 3)))
+
+
+class Best(dict[str, float]):
+    """For each arm the probability to be the best, and what is lost on average if it is chosen."""
+
+    def __init__(
+        self, chances: Mapping[str, float], loss: Mapping[str, float], payoff: str
+    ) -> None:
+        super().__init__(chances)
+        self.loss = dict(loss)
+        self.payoff = payoff
+
+    @property
+    def arm(self) -> str:
+        """The arm that loses least on average."""
+        return min(self.loss, key=self.loss.__getitem__)
+
+    def __str__(self) -> str:
+        heads = ["arm", "best", "loss if chosen"]
+        rows = [[arm, percent(chance), short(self.loss[arm])] for arm, chance in self.items()]
+        return "\n".join(aligned([heads, *rows]))
+
+
+def interval_head(level: float) -> str:
+    """The head of a column of intervals."""
+    return f"{100 * level:g} % interval"
+
+
+def interval(low: float, high: float) -> str:
+    """An interval in words, as short as its width allows."""
+    return f"{rounded(low, high - low)} to {rounded(high, high - low)}"
+
+
+def rounded(value: float, width: float) -> str:
+    """A number to about a hundredth of the width of its interval."""
+    digits = next((d for d in range(6) if width >= 20 * 10.0**-d), 6)
+    text = f"{value:,.{digits}f}".replace(",", " ")
+    return text.removeprefix("-") if float(text.replace(" ", "")) == 0 else text
+
+
+def short(value: float) -> str:
+    """A number with two digits: an expected loss is not known better."""
+    return number(float(f"{value:.2g}"))
+
+
+def verdict(difference: Difference) -> str:
+    """Whether a difference is one."""
+    if difference.low > 0:
+        return "longer"
+    return "shorter" if difference.high < 0 else "not clear"
+
+
+def percent(chance: float) -> str:
+    """A probability in whole per cent, never saying more than is known."""
+    if 0 < chance < 0.005:
+        return "< 1 %"
+    if 0.995 < chance < 1:
+        return "> 99 %"
+    return f"{100 * chance:.0f} %"
+
+
+def as_plain(answer: Mapping[Any, Any]) -> Iterator[dict[str, Any]]:
+    """One plain dict for each arm or pair, as JSON wants it."""
+    for name, value in answer.items():
+        where: Sequence[str] = (name,) if isinstance(name, str) else name
+        keys = ("arm",) if len(where) == 1 else ("arm", "against")
+        fields = value._asdict() if hasattr(value, "_asdict") else {"value": value}
+        yield {**dict(zip(keys, where, strict=True)), **fields}

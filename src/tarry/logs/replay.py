@@ -1,0 +1,165 @@
+"""Judge a policy on the plays of a log: each play of an arm is handed the next of its rows.
+
+Whenever the policy plays an arm for the k-th time, it gets the k-th row of that arm, in an order
+that is shuffled anew for each run (queues of answers, as in Mandel, Liu, Brunskill and Popovic
+2016; with one row per arm and step this is the replay of Li, Chu, Langford and Wang 2011 without
+throwing rows away). As in the simulator one play is made per unit of time, and answers are seen
+when they are due.
+
+What it estimates without bias is the mean delay that the policy would have met, if
+
+- every play of an arm has the same law, whoever chose it (no seasons, no kinds of visitors);
+- no run comes to the end of a queue: with as many plays as the rarest arm has rows, none can;
+- unfinished plays were not given up because of how they went. Theirs is the one part that is
+  estimated: what they would have taken is drawn from the arm's own survival curve beyond their age.
+
+The runs use the same rows, so their spread is that of the shuffling and of the policy, not how far
+the log is from the truth; `log.means` tells that.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tarry.arrays import FloatArray, IntArray
+from tarry.checks import check_payoff, check_whole
+from tarry.ledger import empty_ledger
+from tarry.logs.worlds import ticks_of, unit_of
+from tarry.plays import empty_plays, steady_ages
+from tarry.policies.check import check_policy, check_rule, rule_edges
+from tarry.policies.driver import book_answer, book_start, decide, settle
+from tarry.policies.label import policy_label
+from tarry.policies.protocol import Policy, Setting, follow_phase
+from tarry.randomness import new_random
+from tarry.survival_curve import SurvivalCurve
+from tarry.tables import number
+
+if TYPE_CHECKING:
+    from tarry.logs.log import Log
+    from tarry.problems.problem import Payoff
+
+
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """What a policy met on the plays of a log."""
+
+    policy: Policy
+    payoff: str
+    plays: int  # of each run
+    mean: float  # delay per play, in the unit of the log
+    logged: float  # the same for the choices that the log was made by
+    runs: FloatArray  # the mean delay of each run
+    shares: dict[str, float]  # how often each arm was played
+    cut_short: int  # runs that ended early, at the end of a queue
+
+    def __str__(self) -> str:
+        better = self.mean > self.logged if self.payoff == "reward" else self.mean < self.logged
+        text = (
+            f"{policy_label(self.policy)}: {number(self.mean)} per play over {self.plays} plays, "
+            f"{'better' if better else 'not better'} than the {number(self.logged)} of the log."
+        )
+        if self.cut_short:
+            text += f" {self.cut_short} of {len(self.runs)} runs ended early, which may mislead."
+        return text
+
+
+def replay(
+    log: "Log",
+    policy: Policy,
+    payoff: "Payoff",
+    *,
+    plays: int | None,
+    runs: int,
+    seed: int,
+    unit: float | None,
+) -> Replayed:
+    """Let `policy` choose in several runs; see the module for what the answer means.
+
+    Args:
+        log: where the answers come from.
+        policy: settings of a decision rule.
+        payoff: "cost" or "reward".
+        plays: of each run; by default as many as the rarest arm has rows.
+        runs: each with its own order of the rows.
+        seed: of that order, and of the policy.
+        unit: the time between two plays, see `Log.problem`.
+    """
+    reward = check_payoff(payoff)
+    check_policy(policy, payoff)
+    tick = unit_of(log, unit)
+    most = ticks_of(log, tick)
+    counts = np.bincount(log.arms, minlength=len(log.names))
+    steps = (
+        int(counts.min()) if plays is None else check_whole("number of plays", plays, 1, len(log))
+    )
+    setting = Setting(len(log.names), most, steps, reward)
+    done = []
+    for run in range(check_whole("number of runs", runs, 1)):
+        rng = np.random.default_rng([check_whole("seed", seed, 0), run])
+        queues = [shuffled(log, name, tick, most, rng) for name in log.names]
+        done.append(play_queues(policy, setting, queues, seed=int(rng.integers(2**62))))
+    arms = np.concatenate([run[0] for run in done])
+    shares = np.bincount(arms, minlength=len(log.names)) / max(len(arms), 1)
+    means = np.array([tick * run[1].mean() if len(run[1]) else np.nan for run in done])
+    overall = log.means()
+    return Replayed(
+        policy=policy,
+        payoff=payoff,
+        plays=steps,
+        mean=float(np.nanmean(means)),
+        logged=float(sum(overall[name].mean * n for name, n in zip(log.names, counts, strict=True)))
+        / len(log),
+        runs=means,
+        shares=dict(zip(log.names, shares.tolist(), strict=True)),
+        cut_short=sum(len(run[0]) < steps for run in done),
+    )
+
+
+def shuffled(log: "Log", name: str, tick: float, most: int, rng: np.random.Generator) -> IntArray:
+    """The delays of an arm in ticks, in a random order, unfinished ones completed."""
+    times, finished = log.of_arm(name)
+    whole = np.where(finished, times, 0.0)
+    for place in np.flatnonzero(~finished):
+        whole[place] = completed(log.kaplan_meier[name], times[place], log.max_delay, rng)
+    return np.minimum(np.rint(rng.permutation(whole) / tick), most).astype(np.int64)
+
+
+def completed(curve: SurvivalCurve, age: float, limit: float, rng: np.random.Generator) -> float:
+    """What a play that was given up at `age` would have taken, drawn from the curve beyond it."""
+    here = float(curve.at(np.array([age]))[0])
+    level = here * rng.random()
+    later = np.flatnonzero((curve.times > age) & (curve.survival <= level))
+    return min(float(curve.times[later[0]]), limit) if here > 0 and len(later) else limit
+
+
+def play_queues(
+    policy: Policy, setting: Setting, queues: list[IntArray], seed: int
+) -> tuple[IntArray, IntArray]:
+    """Arms and delays of one run, until its last play or until a queue is empty."""
+    rule: Any = policy.start(setting)
+    check_rule(rule, policy)
+    ledger, plays = empty_ledger(setting.arms), empty_plays(setting.max_delay, regular=True)
+    ages = steady_ages(setting.max_delay, rule_edges(rule, policy, setting.max_delay))
+    rng = new_random(seed)
+    waiting = [iter(queue.tolist()) for queue in queues]
+    due: dict[int, list[int]] = {}
+    arms: list[int] = []
+    delays: list[int] = []
+    failures = 0
+    for step in range(1, setting.horizon + 1):
+        arm = decide(rule, ledger, plays, step, step, rng)
+        failures = follow_phase(rule, ledger, failures)
+        delay = next(waiting[arm], None) if 0 <= arm < setting.arms else None
+        if delay is None:
+            break
+        row = plays.row_of(step)
+        book_start(rule, ledger, plays, row, arm, step)
+        arms.append(arm)
+        delays.append(delay)
+        due.setdefault(step + delay, []).append(row)
+        for back in reversed(due.pop(step, [])):  # seen in the step after it arrives
+            took = step - int(plays.start[back])
+            book_answer(rule, ledger, plays, back, took, step + 1, rng)
+        settle(rule, ledger, plays, ages, step, step + 1)
+    return np.array(arms, np.int64), np.array(delays, np.int64)
