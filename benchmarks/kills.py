@@ -228,6 +228,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--kills", type=int, default=1000, help="in all; default 1000")
     parser.add_argument("--damages", type=int, default=500, help="default 500")
     options = parser.parse_args(arguments)
+    os.environ["TARRY_COMPILE"] = "never"  # a life is shorter than loading machine code takes
     with tempfile.TemporaryDirectory(prefix="tarry-") as name:
         folder = Path(name)
         for durability in ("full", "normal"):

@@ -23,8 +23,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 import tarry
 from tarry.live import Agent, ManualClock
 from tarry.live.store.sqlite import SqliteStore
@@ -267,14 +265,14 @@ def memory(plays: int) -> None:
     print(f"\nResident memory over {plays} plays in memory, MiB")
     clock = ManualClock()
     traffic = Traffic(made(10, clock), clock, 0.01, 0.2)
-    process = psutil.Process()
     for step in range(1, 11):
         for _ in range(plays // 10 // 10_000):
             traffic.run(10_000)
             for times in traffic.times.values():
                 times.clear()
         gc.collect()
-        size = process.memory_info().rss / 2**20
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        size = pages * os.sysconf("SC_PAGE_SIZE") / 2**20
         print(f"  after {step * plays // 10:9d}  {size:7.1f}", flush=True)
 
 

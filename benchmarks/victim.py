@@ -66,7 +66,7 @@ def work(agent: Agent, seed: int, budget: Any) -> None:
 def have_children(agent: Agent) -> None:
     """Fork now and then; the children do to the agent what careless programs do, and end."""
     while True:
-        time.sleep(random.random() * 0.02)
+        time.sleep(random.random() * 0.1)
         if os.fork() == 0:
             deed = random.randrange(4)
             try:

@@ -175,8 +175,6 @@ def test_another_default_does_not_break_a_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A version of a policy that decides or counts in another way goes on with the same plays."""
-    from tarry.policies.survival import thompson
-
     path = tmp_path / "a.db"
     clock = ManualClock()
     policy = tarry.SurvivalThompson()
@@ -184,8 +182,8 @@ def test_another_default_does_not_break_a_journal(
     go_on(agent, clock, 60)
     counts = agent.counts
     agent.close()
-    monkeypatch.setitem(thompson.USUAL_MASS, "cost", 0.7)
-    monkeypatch.setitem(thompson.USUAL_REDRAWS, "cost", 2)
+    start, other = tarry.SurvivalThompson.start, tarry.SurvivalThompson(bins=20)
+    monkeypatch.setattr(tarry.SurvivalThompson, "start", lambda _, setting: start(other, setting))
     with caplog.at_level(logging.INFO, "tarry"):
         agent = opened(path, clock, policy=policy)
     assert "made anew from the last 60 of 60 plays" in caplog.text
