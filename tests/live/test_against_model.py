@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     rule,
 )
 from tests.conformance.cases import CASES, Case
-from tests.live.cases import never_stopping
+from tests.live.cases import crash, delay_of, never_stopping, number_of
 
 import tarry
 from tarry.errors import ConflictError, LiveError, UnknownPlayError
@@ -66,6 +66,7 @@ class AgentMachine(RuleBasedStateMachine):
         self.made = 2
         self.paused: set[str] = set()
         self.late = 0
+        self.ids: list[int] = []
         self.agent = self.opened("keep")
 
     def opened(self, in_flight: Any) -> Agent:
@@ -108,7 +109,8 @@ class AgentMachine(RuleBasedStateMachine):
             play = self.agent.ask()
             assert play.arm in opened
             self.plays.append(Known(self.names[play.arm], self.now))
-            assert play.id == len(self.plays)
+            assert number_of(self.agent, play) == len(self.plays)
+            self.ids.append(play.id)
             self.last = self.now
         self.check_ledger()
         self.check_passes()
@@ -124,15 +126,15 @@ class AgentMachine(RuleBasedStateMachine):
         known = play.late if play.delay is None else play.delay
         if known is not None and delay is not None and known != told:
             with pytest.raises(ConflictError):
-                self.agent.tell(number, delay)
+                self.agent.tell(self.ids[number - 1], delay)
         elif known is not None:
-            assert self.agent.tell(number, delay) is Told.REPEATED
+            assert self.agent.tell(self.ids[number - 1], delay) is Told.REPEATED
         elif play.out(self.now):
-            assert self.agent.tell(number, delay) is Told.RETURNED
+            assert self.agent.tell(self.ids[number - 1], delay) is Told.RETURNED
             play.delay = told
             self.last = self.now
         else:
-            assert self.agent.tell(number, delay) is Told.LATE
+            assert self.agent.tell(self.ids[number - 1], delay) is Told.LATE
             play.late = told
             play.noticed = True
             self.late += 1
@@ -145,8 +147,8 @@ class AgentMachine(RuleBasedStateMachine):
         number = data.draw(st.integers(max(1, len(self.plays) - 8), len(self.plays)))
         play = self.plays[number - 1]
         was_out = play.out(self.now)
-        in_core = number in self.agent._core.out
-        assert self.agent.cancel(number) is was_out
+        in_core = self.agent._core.is_out(number)
+        assert self.agent.cancel(self.ids[number - 1]) is was_out
         play.noticed = play.noticed or not was_out
         if was_out:
             play.gone = self.now - play.start
@@ -197,10 +199,7 @@ class AgentMachine(RuleBasedStateMachine):
     @rule(in_flight=st.sampled_from(["keep", "keep", "censor"]))
     def crash(self, in_flight: Any) -> None:
         """The process dies and another one opens the file: same state, bit for bit."""
-        before = state.dump(self.agent._core)
-        journal = self.agent._journal
-        assert journal is not None
-        journal._db.close()
+        before = crash(self.agent)
         self.agent = self.opened(in_flight)
         self.now = max(self.last, round((self.clock.time - 1000.0) * 1e6))
         if in_flight == "keep":
@@ -245,7 +244,7 @@ class AgentMachine(RuleBasedStateMachine):
                 if p.delay is not None:
                     seen[k] = p.delay
                 elif p.gone is not None:
-                    seen[k] = core.entries[k].delay
+                    seen[k] = delay_of(self.agent, k)
                     assert p.gone <= seen[k] <= D
                 elif self.now - p.start > D or p.noticed:
                     seen[k] = D

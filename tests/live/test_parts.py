@@ -110,10 +110,11 @@ def test_moving_arms_takes_their_evidence_along() -> None:
     core = Core(tarry.BDSE(), ["a", "b", "c"], setting, 0)
     now = 0
     for _ in range(40):
-        entry = core.ask(now)
-        assert entry is not None
+        arm = core.decide(now)
+        assert arm is not None
+        number = core.start(arm, now)
         now += 1000
-        core.tell(entry.id, 500_000 if entry.arm.name == "b" else 100_000, now)
+        core.tell(number, 500_000 if arm.name == "b" else 100_000, now)
     core.open.rule.cse.threshold[0] = 0.25
     before = {
         arm.name: arm.desk.ledger.seen_sum[arm.index] for arm in core.arms.values() if arm.desk
@@ -136,15 +137,15 @@ def test_paused_arms_forget_a_failed_phase_too() -> None:
     """When BDSE starts again from nothing, an arm that rests starts from nothing as well."""
     core = Core(tarry.BDSE(), ["a", "b"], Setting(2, 1000, 100, reward=False), 0)
     now = 1
-    entry = core.ask(now)
-    assert entry is not None
-    core.tell(entry.id, 900, now)
-    core.pause_arm(entry.arm.name, now, paused=True)
+    arm = core.decide(now)
+    assert arm is not None
+    core.tell(core.start(arm, now), 900, now)
+    core.pause_arm(arm.name, now, paused=True)
     while core.failures == 0:
         now += 100
-        play = core.ask(now)
-        assert play is not None
-        core.tell(play.id, 900, now)
+        other = core.decide(now)
+        assert other is not None
+        core.tell(core.start(other, now), 900, now)
     assert core.paused is not None
     assert core.paused.ledger.plays == [0]
     assert core.paused.ledger.phase[0] == core.open.ledger.phase[0] > 1

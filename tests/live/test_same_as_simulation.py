@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.conformance.cases import CASES, Case
+from tests.live.cases import number_of
 
 import tarry
 from tarry.live import Agent, ManualClock, Told
@@ -23,7 +24,7 @@ def live_arms(agent: Agent, clock: ManualClock, problem: Problem, seed: int) -> 
             play = agent.ask()
         except tarry.errors.LiveError:
             break
-        assert play.id == step
+        assert number_of(agent, play) == step
         arm = problem.names.index(play.arm)
         chosen.append(arm)
         delay = int(world.delay(step, arm))
@@ -75,4 +76,5 @@ def test_peak_spacing_is_the_sweep_for_regular_sweeps() -> None:
         clock=clock,
     )
     live_arms(agent, clock, problem, 0)
-    assert agent._core.open.ledger.spacing == [3, 3, 3]
+    spacing = agent._core.open.ledger.spacing
+    assert [spacing[arm] for arm in range(3)] == [3, 3, 3]

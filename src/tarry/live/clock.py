@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 from tarry.errors import InputError
 
 TICKS = 1_000_000  # ticks per second
+LATEST = 1e12  # seconds; ticks beyond that would not fit into a file
 
 
 def to_ticks(seconds: float) -> int:
@@ -107,7 +108,10 @@ class Ticker:
 
     def now(self) -> int:
         """The current tick; never less than at the last call."""
-        raw = round(self._clock.monotonic() * TICKS)
+        seconds = self._clock.monotonic()
+        if not -LATEST < seconds < LATEST:
+            raise InputError(f"The clock says {seconds!r}; it must give seconds, up to {LATEST:g}.")
+        raw = round(seconds * TICKS)
         passed = raw - self._raw
         self._raw = raw
         if passed > 0:

@@ -1,7 +1,7 @@
 """The deterministic heart of an agent: asks, tells and time in, choices out.
 
-No clock, no file, no lock: every method takes the tick at which it happens, and the same calls
-lead to the same state and the same choices, which is what lets a journal be replayed.
+No clock, no file, no lock: every method takes the tick at which it happens, and the same facts
+lead to the same state and the same choices, which is what lets a store be replayed.
 
 What becomes known between two asks is booked in the order of `tarry.policies.driver`: answers as
 they are told; then plays that reached age D are closed, the earliest first; then plays that are D
@@ -17,14 +17,14 @@ from tarry.errors import ConflictError, InputError, LiveError, UnknownPlayError
 from tarry.live.desk import Desk, grow
 from tarry.live.machine import promised
 from tarry.live.maker import Maker
-from tarry.live.plays import Arm, Counts, Entry, Status, Told
+from tarry.live.plays import Arm, Counts, Told
+from tarry.live.register import CANCELLED, CLOSED, FAILED, OUT, RETURNED, Register
 from tarry.policies.elimination.sweep import Sweep
 from tarry.policies.protocol import STOP, Policy, Setting
 from tarry.randomness import new_random
 
 REMEMBERED = 10_000  # ended plays whose answers are kept, beyond those younger than D
 RECENT = 100  # choices that count as recent
-OUT = Status.OUT  # looked at for every play
 
 
 class Core:
@@ -43,6 +43,7 @@ class Core:
         """`setting.arms` does not matter; `peak` asks for L3 by peak play density."""
         self.policy = policy
         self.setting = setting
+        self.seed = seed
         self.max_delay = setting.max_delay
         self.remembered = remembered
         self.maker = Maker(
@@ -51,7 +52,7 @@ class Core:
             lambda arms: policy.start(setting._replace(arms=arms)),
             new_random(seed),
         )
-        self.slots = 0
+        self.slots: list[Arm] = []  # all arms there ever were
         self.arms: dict[str, Arm] = {}
         for name in names:
             self._new_arm(name)
@@ -59,35 +60,35 @@ class Core:
         self.open = self.maker.desk(list(self.arms.values())).seat()
         self.paused: Desk | None = None
         self.paced = peak and (not self.maker.ours or _has_sweep(self.open.rule))
-        self.entries: dict[int, Entry] = {}  # by id: ended ones remembered, then those in time
-        self.out: dict[int, Entry] = {}  # those still out, the oldest first
+        self.register = Register()
+        self.kept = 0  # plays up to this number are in the history, and may be forgotten here
         self.failures = 0  # failed phases of the rule
         self.ended = 1  # the first play not older than D
-        self.oldest = 1  # the first play still remembered
         self.recent: deque[int] = deque(maxlen=RECENT)  # slots of the latest choices
         self.now = 0
-        self.asked = self.returned = self.closed = 0
-        self.cancelled = self.late = self.failed = 0
+        self.returned = self.closed = self.cancelled = self.late = self.failed = 0
+
+    @property
+    def asked(self) -> int:
+        """How many plays there were."""
+        return self.register.last
 
     def counts(self, now: int) -> Counts:
         """The numbers at tick `now`: plays that have reached age D count as closed by then."""
-        overdue = 0
-        for entry in self.out.values():
-            if now - entry.start < self.max_delay:
-                break
-            overdue += 1
-        return Counts(
-            asked=self.asked,
-            returned=self.returned,
-            pending=len(self.out) - overdue,
-            closed=self.closed + overdue,
-            cancelled=self.cancelled,
-            late=self.late,
-            failed=self.failed,
-        )
+        asked, returned, cancelled = self.register.last, self.returned, self.cancelled
+        closed = self.closed + self.overdue(now)
+        pending = asked - returned - closed - cancelled
+        return Counts(asked, returned, pending, closed, cancelled, self.late, self.failed)
 
-    def ask(self, now: int) -> Entry | None:
-        """Choose and start a play; None if the rule has stopped."""
+    def overdue(self, now: int) -> int:
+        """How many plays have reached age D while nobody has noticed yet."""
+        end = self.register.first_younger(self.ended, now - self.max_delay)
+        if end == self.ended:
+            return 0
+        return int((self.register.columns(self.ended, end).status == OUT).sum())
+
+    def decide(self, now: int) -> Arm | None:
+        """The arm of the next play; None if the rule has stopped. Nothing but that is decided."""
         desk = self.open
         if not desk.arms:
             raise LiveError(
@@ -95,56 +96,74 @@ class Core:
             )
         if self.promise is not None:
             self._speed_up()
-        self._settle(now)
-        self._make_room()
-        number = self.asked + 1
-        chosen = desk.choose(number, now)
-        self._follow_phase()
-        if chosen == STOP:
-            return None
-        arm: Arm = desk.arms[chosen]
-        self.asked = number
-        entry = Entry(number, arm, now)
-        self.entries[number] = self.out[number] = entry
-        arm.plays += 1
-        self.recent.append(arm.slot)
-        desk.start(number, chosen, now)
-        if self.paused is not None:
-            self.paused.disown(number)
-        if self.paced:
-            desk.ledger.spacing[chosen] = arm.pace.add(now)
-        return entry
+        self.settle(now)
+        chosen = desk.choose(self.register.last + 1, now)
+        failures = desk.follow_phase(self.failures)
+        if failures != self.failures:
+            self._begin_phase(failures)
+        return None if chosen == STOP else desk.arms[chosen]
 
-    def tell(self, number: int, delay: int | None, now: int) -> Told:
+    def recall(self, now: int) -> None:
+        """A decision of the past: its outcome is known, but what it left in the rule is not.
+
+        The rule decides again for its own sake, with the same evidence and the same random
+        numbers. If this version of it would choose otherwise, or fails, that makes no difference
+        to what was played.
+        """
+        try:
+            self.decide(now)
+        except Exception:  # noqa: BLE001  # a user's rule can raise anything, and has been told so
+            self.settle(now)
+        self.open.enter(self.register.last + 1, now)
+
+    def start(self, arm: Arm, now: int) -> int:
+        """Play `arm`, as was decided or recalled just before at this `now`; its number."""
+        register = self.register
+        register.add(arm.slot, now)
+        number = register.last
+        arm.plays += 1
+        bucket = now // arm.width
+        arm.out[bucket] = arm.out.get(bucket, 0) + 1
+        self.recent.append(arm.slot)
+        desk = arm.desk
+        if desk is not self.open:  # it was closed by another version of the policy, say
+            self.open.disown(number)
+        if desk is not None:
+            desk.start(number, arm.index, now)
+            if self.paced:
+                desk.ledger.spacing[arm.index] = arm.pace.add(now)
+        if self.paused is not None and desk is not self.paused:
+            self.paused.disown(number)
+        return number
+
+    def tell(self, number: int, delay: int | None, now: int, status: int = RETURNED) -> Told:
         """The answer of a play: it took `delay`, or came back just now."""
-        entry = self.find(number)
-        if entry is None:
+        if not self.knows(number):
             return Told.FORGOTTEN
-        known = entry.delay if entry.status is Status.RETURNED else entry.late
-        if known >= 0 and entry.status is not OUT:
-            _same(entry, known, delay, self.max_delay)
-            return Told.REPEATED
+        register = self.register
+        row = number & register.mask
+        here = register.status[row]
+        if here != OUT:
+            known = register.delay[row] if here in (RETURNED, FAILED) else register.late[row]
+            if known >= 0:
+                _same(number, known, delay, self.max_delay)
+                return Told.REPEATED
         self.now = now
-        age = now - entry.start
+        age = now - register.start[row]
         taken = min(age if delay is None else delay, self.max_delay)
-        if entry.status is OUT:
+        if here == OUT:
             if age < self.max_delay:
-                self._return(entry, taken)
+                self._book(number, status, taken)
                 return Told.RETURNED
-            self._close(entry)
-        entry.late = taken
-        entry.arm.late += 1
+            self._book(number, CLOSED, self.max_delay)
+        register.late[row] = taken
+        self.slots[register.slot[row]].late += 1
         self.late += 1
         return Told.LATE
 
     def fail(self, number: int, now: int) -> Told:
         """A play ended in failure: the worst payoff, D as a cost and 0 as a reward."""
-        entry = self.find(number)
-        told = self.tell(number, 0 if self.setting.reward else self.max_delay, now)
-        if entry is not None and told is Told.RETURNED:
-            entry.arm.failed += 1
-            self.failed += 1
-        return told
+        return self.tell(number, 0 if self.setting.reward else self.max_delay, now, FAILED)
 
     def cancel(self, number: int, now: int) -> bool:
         """Nobody watches this play any longer; tells whether it was still out.
@@ -154,37 +173,38 @@ class Core:
         long": its ledger gets the mean delay of this arm's plays that last that long, so that long
         plays are not lost.
         """
-        entry = self.find(number)
-        if entry is None or entry.status is not OUT:
+        if not self.is_out(number):
             return False
+        register = self.register
+        row = number & register.mask
         self.now = now
-        age = now - entry.start
+        age = now - register.start[row]
         if age >= self.max_delay:
-            self._close(entry)
+            self._book(number, CLOSED, self.max_delay)
             return False
-        entry.status = Status.CANCELLED
-        del self.out[entry.id]
-        arm, desk = entry.arm, entry.arm.desk
+        arm = self.slots[register.slot[row]]
         self.cancelled += 1
         arm.cancelled += 1
-        entry.delay = age
-        if desk is None:
-            return True
-        entry.delay = arm.curve.expected_beyond(age, self.ages(arm, now))
-        arm.curve.cancelled(age)
-        desk.cancel(number, age, entry.delay, now)
+        booked = age
+        if arm.desk is not None:
+            booked = arm.curve.expected_beyond(age, *arm.ages(now))
+            arm.curve.cancelled(age)
+            arm.desk.cancel(number, age, booked, now)
+        self._leave(arm, row, CANCELLED, booked)
+        register.watched[row] = age
         return True
 
-    def find(self, number: int) -> Entry | None:
-        """The play with this id, None if it is forgotten."""
-        entry = self.entries.get(number)
-        if entry is None and not 1 <= number <= self.asked:
-            raise unknown_play(number, self.asked)
-        return entry
+    def knows(self, number: int) -> bool:
+        """Whether the play is remembered; one that was never made is an error."""
+        if self.register.oldest <= number <= self.register.last:
+            return True
+        if 1 <= number <= self.register.last:
+            return False
+        raise unknown_play(number, self.asked)
 
-    def ages(self, arm: Arm, now: int) -> list[int]:
-        """The ages of the plays of `arm` that are still out."""
-        return [now - e.start for e in self.out.values() if e.arm is arm]
+    def is_out(self, number: int) -> bool:
+        """Whether the play is out, as far as was noticed."""
+        return self.knows(number) and self.register.status[number & self.register.mask] == OUT
 
     def add_arm(self, name: str, now: int) -> None:
         """A new arm, open from now on."""
@@ -193,7 +213,7 @@ class Core:
         self.maker.check_movable(self.open.rule)
         self.now = now
         self._new_arm(name)
-        self._regroup()
+        self.regroup()
 
     def remove_arm(self, name: str, now: int) -> None:
         """Forget an arm; answers of its plays are still accepted, and change nothing."""
@@ -202,7 +222,7 @@ class Core:
         arm.desk = None
         self.now = now
         del self.arms[name]
-        self._regroup()
+        self.regroup()
 
     def pause_arm(self, name: str, now: int, *, paused: bool) -> None:
         """Choose this arm no longer, or again; what its plays bring counts all the time."""
@@ -210,7 +230,7 @@ class Core:
         self.maker.check_movable(self.open.rule)
         arm.paused = paused
         self.now = now
-        self._regroup()
+        self.regroup()
 
     def arm(self, name: str) -> Arm:
         """The arm of this name."""
@@ -218,15 +238,17 @@ class Core:
             raise InputError(f"There is no arm {name!r}; the arms are {', '.join(self.arms)}.")
         return self.arms[name]
 
+    def by_slot(self, slot: int | None) -> Arm:
+        """The arm with this number for life."""
+        if slot is None or not 0 <= slot < len(self.slots):
+            raise ValueError(f"there is no arm with number {slot}")
+        return self.slots[slot]
+
     def desks(self) -> list[Desk]:
         """The desk of the open arms, and that of the paused ones if there are any."""
         return [self.open] if self.paused is None else [self.open, self.paused]
 
-    def _new_arm(self, name: str) -> None:
-        self.arms[name] = Arm(self.slots, name, self.max_delay)
-        self.slots += 1
-
-    def _regroup(self) -> None:
+    def regroup(self) -> None:
         """Give both desks the arms that belong there now."""
         arms = self.arms.values()
         resting = [a for a in arms if a.paused]
@@ -234,18 +256,36 @@ class Core:
         self.paused = self.maker.moved(resting, self.open).seat() if resting else None
         self.open = opened.seat()
 
-    def _follow_phase(self) -> None:
-        """Begin the ledger anew if the rule has; paused arms forget a failed phase as well."""
-        self.failures = self.open.follow_phase(self.failures)
+    def settle(self, now: int) -> None:
+        """Book what became known since the last ask, and make room for the next play."""
+        self.now = now
+        register = self.register
+        last, limit = register.last, now - self.max_delay
+        start, mask = register.start, register.mask
+        while self.ended <= last and start[self.ended & mask] < limit:
+            if register.status[self.ended & mask] == OUT:
+                self._book(self.ended, CLOSED, self.max_delay)
+            self.ended += 1
+        self.open.settle(last, now)
         if self.paused is not None:
-            phase = self.open.ledger.phase[0]
+            self.paused.settle(last, now)
+        free = min(self.ended - self.remembered, self.kept + 1)
+        register.oldest = max(register.oldest, free)
+        if last + 1 - self.ended >= len(self.open.plays.number):
+            grow(self.desks())
+
+    def _new_arm(self, name: str) -> None:
+        arm = Arm(len(self.slots), name, self.max_delay)
+        self.arms[name] = arm
+        self.slots.append(arm)
+
+    def _begin_phase(self, failures: int) -> None:
+        """The rule has begun anew, and the ledger with it: paused arms forget as well."""
+        self.failures = failures
+        if self.paused is not None:
+            phase = int(self.open.ledger.phase[0])
             if self.paused.ledger.phase[0] != phase:
                 self.paused.ledger.restart(phase)
-
-    def _make_room(self) -> None:
-        """See to it that the next play has a row that no play needs which may bring something."""
-        if self.asked + 1 - self.ended >= len(self.open.plays.number):
-            grow(self.desks())
 
     def _speed_up(self) -> None:
         """Go over to machine code, if it is there."""
@@ -256,54 +296,49 @@ class Core:
         elif self.promise is not None:
             self.promise.look()
 
-    def _settle(self, now: int) -> None:
-        """Book what became known since the last ask."""
-        self.now = now
-        entries, end = self.entries, self.asked
-        limit = now - self.max_delay
-        while self.ended <= end and entries[self.ended].start < limit:
-            if entries[self.ended].status is OUT:
-                self._close(entries[self.ended])
-            self.ended += 1
-        for desk in self.desks():
-            desk.settle(end, now)
-        while self.oldest < self.ended - self.remembered:
-            del entries[self.oldest]
-            self.oldest += 1
-
-    def _close(self, entry: Entry) -> None:
-        self._book(entry, Status.CLOSED, self.max_delay)
-        entry.arm.closed += 1
-        self.closed += 1
-
-    def _return(self, entry: Entry, delay: int) -> None:
-        self._book(entry, Status.RETURNED, delay)
-        entry.arm.returned += 1
-        self.returned += 1
-
-    def _book(self, entry: Entry, status: Status, delay: int) -> None:
+    def _book(self, number: int, status: int, delay: int) -> None:
         """The delay of a play is known."""
-        entry.status = status
-        entry.delay = delay
-        del self.out[entry.id]
-        arm, desk = entry.arm, entry.arm.desk
-        if desk is None:
-            return
-        arm.curve.came_back(delay)
-        desk.answer(entry.id, delay, self.now)
+        row = number & self.register.mask
+        arm = self.slots[self.register.slot[row]]
+        if status == CLOSED:
+            arm.closed += 1
+            self.closed += 1
+        else:
+            arm.returned += 1
+            self.returned += 1
+        if status == FAILED:
+            arm.failed += 1
+            self.failed += 1
+        self._leave(arm, row, status, delay)
+        if arm.desk is not None:
+            arm.curve.came_back(delay)
+            arm.desk.answer(number, delay, self.now)
+
+    def _leave(self, arm: Arm, row: int, status: int, delay: int) -> None:
+        """The play is no longer out."""
+        self.register.status[row] = status
+        self.register.delay[row] = delay
+        bucket = self.register.start[row] // arm.width
+        left = arm.out[bucket] - 1
+        if left:
+            arm.out[bucket] = left
+        else:
+            del arm.out[bucket]
 
 
 def unknown_play(number: object, asked: int) -> UnknownPlayError:
     """What to say of an id that was never given out."""
-    made = f"the plays 1 to {asked}" if asked else "no plays yet"
-    return UnknownPlayError(f"There is no play with id {number!r}; this agent made {made}.")
+    made = f"{asked} play{'s' * (asked != 1)}" if asked else "no plays yet"
+    return UnknownPlayError(
+        f"There is no play with id {number!r}; this agent made {made}, each with an id of its own."
+    )
 
 
-def _same(entry: Entry, known: int, delay: int | None, max_delay: int) -> None:
+def _same(number: int, known: int, delay: int | None, max_delay: int) -> None:
     """Refuse a second answer that differs from the first."""
     if delay is not None and min(delay, max_delay) != known:
         raise ConflictError(
-            f"Play {entry.id} was told with delay {known / 1e6:g} s before and now with "
+            f"Play {number} was told with delay {known / 1e6:g} s before and now with "
             f"{delay / 1e6:g} s; a play has one answer."
         )
 

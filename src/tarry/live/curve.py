@@ -12,11 +12,12 @@ for is worked out by the same evidence on which the survival policies decide
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from tarry.arrays import IntArray
 from tarry.policies.survival.evidence import SurvivalEvidence, evidence_in_bins
 
 BINS = 40
@@ -57,19 +58,24 @@ class DelayCurve:
         """A play was given up at this age."""
         self.cut[bisect_right(self.edges, age)] += 1
 
-    def estimate(self, ages: Iterable[int] = ()) -> Estimate:
+    def estimate(self, ages: Sequence[int] | IntArray = ()) -> Estimate:
         """The mean delay and its interval; `ages` are those of the plays still out."""
-        mean, square = self._evidence(ages).moments_with_tail(0, 1.0)
+        mean, square = self._evidence(ages, None).moments_with_tail(0, 1.0)
         reach = 1.96 * math.sqrt(max(square - mean * mean, 0.0))
         low, high = max(mean - reach, 0.0), min(mean + reach, 1.0)
         most = self.max_delay
-        return Estimate(mean * most, low * most, high * most)
+        return Estimate(float(mean * most), float(low * most), float(high * most))
 
-    def expected_beyond(self, age: int, ages: Iterable[int] = ()) -> int:
-        """The mean delay of plays that last at least `age`, in age..D."""
+    def expected_beyond(
+        self, age: int, ages: Sequence[int] = (), times: Sequence[int] | None = None
+    ) -> int:
+        """The mean delay of plays that last at least `age`, in age..D.
+
+        Of the plays still out, `times` many have each of the `ages`, one if left out.
+        """
         if age >= self.max_delay:
             return self.max_delay
-        evidence = self._evidence(ages)
+        evidence = self._evidence(ages, times)
         place = bisect_right(self.edges, age)
         low = self.edges[place - 1] if place else 0
         high = self.edges[place]
@@ -80,12 +86,16 @@ class DelayCurve:
         mean = (rest * (age + high) / 2 + beyond * longer) / (rest + beyond)
         return min(max(round(mean), age), self.max_delay)
 
-    def _evidence(self, ages: Iterable[int]) -> SurvivalEvidence:
+    def _evidence(
+        self, ages: Sequence[int] | IntArray, times: Sequence[int] | None
+    ) -> SurvivalEvidence:
         """The evidence of one arm that policies keep, from the plays that came back or did not."""
         bins, most = len(self.edges), self.max_delay
-        cut = self.cut.copy()
-        for age in ages:
-            cut[bisect_right(self.edges, age)] += 1
+        cut = self.cut
+        if len(ages):
+            places = np.searchsorted(self.edges, ages, side="right")
+            out = np.bincount(places, times, bins + 1)
+            cut = [here + int(more) for here, more in zip(cut, out.tolist(), strict=True)]
         evidence = evidence_in_bins(1, most, np.array(self.edges), MASS, 1.0 / (bins + 1))
         beyond = 0  # plays that passed bin b
         for b in range(bins - 1, -1, -1):

@@ -21,7 +21,7 @@ from tarry.checks import as_whole
 from tarry.errors import PolicyError
 from tarry.inspection import in_package
 from tarry.ledger import Ledger
-from tarry.plays import NOBODY, Ages, Plays
+from tarry.plays import NOBODY, OUT, Ages, Plays
 from tarry.policies.driver import book_cancelled, book_start, book_told, decide, settle
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import STOP, follow_phase
@@ -106,8 +106,15 @@ class Desk:
         """How many phases of the rule have failed; the ledger begins anew if one more has."""
         return int(follow_phase(self.rule, self.ledger, failures)) if self._phased else failures
 
+    def enter(self, number: int, now: int) -> None:
+        """Play `number` is about to be made, of an arm chosen elsewhere: fill its row for that."""
+        row = number & self._mask
+        self.plays.number[row] = number
+        self.plays.start[row] = now
+        self.plays.delay[row] = OUT
+
     def start(self, number: int, arm: int, now: int) -> None:
-        """Play `number` is made now, of `arm`; it was chosen here just before, at this `now`."""
+        """Play `number` is made now, of `arm`; it was chosen or entered just before, at `now`."""
         row = number & self._mask
         self.steps.book_start(self.rule, self.ledger, self.plays, row, arm, now)
 

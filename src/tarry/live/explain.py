@@ -4,11 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tarry.arrays import is_tuple
 from tarry.live.clock import to_seconds
 from tarry.live.core import Core
 from tarry.live.curve import Estimate
 from tarry.live.plays import Arm, Counts
+from tarry.live.register import OUT
 from tarry.policies.elimination.sweep import Sweep
 from tarry.policies.label import policy_label
 from tarry.tables import aligned
@@ -77,29 +80,26 @@ class Explanation(Mapping[str, ArmReport]):
 def explanation(core: Core, now: int) -> Explanation:
     """The state of `core` at tick `now`; nothing is changed by looking."""
     arms = list(core.arms.values())
-    ages: dict[int, list[int]] = {arm.slot: [] for arm in arms}
-    overdue = dict.fromkeys(ages, 0)
-    for entry in core.out.values():
-        age, slot = now - entry.start, entry.arm.slot
-        if slot in ages and age < core.max_delay:
-            ages[slot].append(age)
-        elif slot in ages:
-            overdue[slot] += 1
+    register = core.register
+    known = register.columns(register.oldest, register.last + 1)
+    out = known.status == OUT
+    age, slot = now - known.start[out], known.slot[out]
+    ages = {arm.slot: age[slot == arm.slot] for arm in arms}
+    overdue = {place: int((own >= core.max_delay).sum()) for place, own in ages.items()}
     estimates = {
-        arm.slot: arm.curve.estimate(ages[arm.slot] + [core.max_delay] * overdue[arm.slot])
-        for arm in arms
+        arm.slot: arm.curve.estimate(np.minimum(ages[arm.slot], core.max_delay)) for arm in arms
     }
     shares = {arm.slot: core.recent.count(arm.slot) / max(len(core.recent), 1) for arm in arms}
     payoff = "reward" if core.setting.reward else "cost"
     rows = []
     for arm in arms:
-        e, own = estimates[arm.slot], ages[arm.slot]
+        e, own = estimates[arm.slot], ages[arm.slot][overdue[arm.slot] :]
         row = ArmReport(
             arm=arm.name,
             plays=arm.plays,
             returned=arm.returned,
             pending=len(own),
-            oldest_pending=to_seconds(own[0]) if own else None,
+            oldest_pending=to_seconds(int(own[0])) if len(own) else None,
             closed=arm.closed + overdue[arm.slot],
             cancelled=arm.cancelled,
             failed=arm.failed,

@@ -8,48 +8,72 @@ at least (k - 1) s. With t_1 > t_2 > ... the times of the arm's plays in the las
 
 This is the supporting line with c = 1, measured from the latest play instead of from now, which
 can only make it smaller and the bound safer. For regular sweeps it is the size of the sweep.
+
+The minimum is the slope of the last piece of the upper hull of the points (number of the play,
+time). A hull forgets nothing, so several are kept, each begun D / SLACK after the one before; the
+oldest is given up as soon as the next one reaches back far enough. A play costs O(1), always.
 """
 
-from collections import deque
+from itertools import pairwise
 
 SLACK = 4  # plays up to D / SLACK too old may count as well, which is safe and saves time
 
+Hull = list[tuple[int, int]]
+
 
 class Pace:
-    """Play times of one arm as the upper hull of the points (number of the play, time)."""
+    """Play times of one arm."""
 
     def __init__(self, max_delay: int) -> None:
         self.max_delay = max_delay
         self.count = 0
-        self.times: deque[int] = deque()
-        self.hull: list[tuple[int, int]] = []
+        self.hulls: list[Hull] = []  # the oldest first
+        self.begun: list[int] = []  # when each of them began
 
     def add(self, time: int) -> int:
         """A play at `time`; returns the spacing, at least 1."""
         self.count += 1
-        self.times.append(time)
-        if self.hull and self.hull[0][1] < time - self.max_delay - self.max_delay // SLACK:
-            self._rebuild(time)
-        else:
-            self._push(self.count, time)
-        if len(self.hull) == 1:
+        if not self.begun or time - self.begun[-1] >= self.max_delay / SLACK:
+            self.hulls.append([])
+            self.begun.append(time)
+        while len(self.begun) > 1 and self._superfluous(time):
+            del self.begun[0], self.hulls[0]
+        for hull in self.hulls:
+            push(hull, self.count, time)
+        oldest = self.hulls[0]
+        if len(oldest) == 1:
             return self.max_delay
-        (number, earlier), (latest, now) = self.hull[-2:]
+        (number, earlier), (latest, now) = oldest[-2:]
         return max((now - earlier) // (latest - number), 1)
 
-    def _push(self, number: int, time: int) -> None:
-        hull = self.hull
-        while len(hull) > 1:
-            (a, at_a), (b, at_b) = hull[-2:]
-            if (at_b - at_a) * (number - b) >= (time - at_b) * (b - a):
-                break
-            hull.pop()
-        hull.append((number, time))
+    def _superfluous(self, time: int) -> bool:
+        """Whether no play of the last D is in the oldest hull alone."""
+        enough = self.begun[1] <= time - self.max_delay
+        return enough or SLACK * (time - self.begun[0]) >= (SLACK + 1) * self.max_delay
 
-    def _rebuild(self, now: int) -> None:
-        """Start again from the plays of the last D."""
-        while self.times[0] <= now - self.max_delay:
-            self.times.popleft()
-        self.hull = []
-        for number, time in enumerate(self.times, self.count - len(self.times) + 1):
-            self._push(number, time)
+    def numbers(self) -> list[int]:
+        """The state as plain numbers."""
+        flat = [self.count, len(self.hulls)]
+        for begun, hull in zip(self.begun, self.hulls, strict=True):
+            flat += [begun, len(hull), *(x for point in hull for x in point)]
+        return flat
+
+    def take(self, flat: list[int]) -> None:
+        """Go on from numbers that `numbers` gave."""
+        left = iter(flat)
+        self.count = next(left)
+        for _ in range(next(left)):
+            self.begun.append(next(left))
+            self.hulls.append([(next(left), next(left)) for _ in range(next(left))])
+        if any(a > b for a, b in pairwise(self.begun)):
+            raise ValueError("hulls out of order")
+
+
+def push(hull: Hull, number: int, time: int) -> None:
+    """Add the latest play to a hull."""
+    while len(hull) > 1:
+        (a, at_a), (b, at_b) = hull[-2:]
+        if (at_b - at_a) * (number - b) >= (time - at_b) * (b - a):
+            break
+        hull.pop()
+    hull.append((number, time))

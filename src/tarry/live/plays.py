@@ -1,17 +1,19 @@
-"""What an agent remembers of plays and arms."""
+"""Plays as an agent tells of them, what it counts, and what it keeps of an arm."""
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from tarry.live.curve import DelayCurve
 from tarry.live.desk import Desk
 from tarry.live.pace import Pace
 
+BUCKETS = 256  # pieces of D by which the ages of the plays that are out are kept
+
 
 class Play(NamedTuple):
     """A choice: what `ask` returns."""
 
-    id: int  # whole numbers from 1 on
+    id: int  # a whole number that says which agent made it; ids of one agent increase
     arm: str
     time: float  # UTC, seconds since the epoch
 
@@ -26,15 +28,16 @@ class Told(StrEnum):
 
 
 class Status(StrEnum):
-    """Where a play stands."""
+    """Where a play stands; in the order of the numbers in a register."""
 
     OUT = "out"
     RETURNED = "returned"
     CLOSED = "closed"  # it reached age D
     CANCELLED = "cancelled"
+    FAILED = "failed"
 
 
-class Counts(NamedTuple):
+class PlayCounts(NamedTuple):
     """Numbers of plays; asked = returned + pending + closed + cancelled, always."""
 
     asked: int
@@ -46,18 +49,43 @@ class Counts(NamedTuple):
     failed: int  # of the returned ones
 
 
-class Entry:
-    """The life of one play."""
+class Odd(NamedTuple):
+    """What was not normal since this agent was opened; all 0 on a good day."""
 
-    __slots__ = ("arm", "delay", "id", "late", "start", "status")
+    repeated: int = 0  # answers that were known already
+    forgotten: int = 0  # answers to plays that ended too long ago
+    conflicts: int = 0  # second answers that differed from the first, refused
+    unknown: int = 0  # ids that are not of this agent, refused
+    undecided: int = 0  # asks at which the policy failed or stopped
+    repaired: int = 0  # changes that were interrupted half-way, and made whole again
+    censored: int = 0  # plays left out by an earlier process, cancelled at opening
+    store_failures: int = 0  # times at which the store could not be written
+    undurable: int = 0  # facts that are in memory only, just now
 
-    def __init__(self, number: int, arm: "Arm", start: int) -> None:
-        self.id = number
-        self.arm = arm
-        self.start = start
-        self.status = Status.OUT
-        self.delay = -1  # the delay booked; -1 while nothing is
-        self.late = -1  # the delay told when it was too late
+
+class Counts(PlayCounts):
+    """`PlayCounts`, and what was not normal as further attributes, as in `counts.repeated`.
+
+    These are no part of the tuple, so counts compare and unpack as the seven numbers of plays.
+    """
+
+    odd: Odd
+
+    def with_odd(self, odd: Odd) -> Self:
+        """These counts with what was not normal."""
+        self.odd = odd
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name in Odd._fields:
+            return getattr(self.__dict__.get("odd", Odd()), name)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        """The numbers of plays, and of what was not normal those that are not 0."""
+        odd = self.__dict__.get("odd", Odd())._asdict()
+        cells = self._asdict() | {name: count for name, count in odd.items() if count}
+        return f"Counts({', '.join(f'{name}={count}' for name, count in cells.items())})"
 
 
 class Arm:
@@ -72,11 +100,13 @@ class Arm:
         "index",
         "late",
         "name",
+        "out",
         "pace",
         "paused",
         "plays",
         "returned",
         "slot",
+        "width",
     )
 
     def __init__(self, slot: int, name: str, max_delay: int) -> None:
@@ -87,9 +117,17 @@ class Arm:
         self.index = -1  # its number at the desk
         self.curve = DelayCurve(max_delay)
         self.pace = Pace(max_delay)
+        self.width = max(max_delay // BUCKETS, 1)
+        self.out: dict[int, int] = {}  # plays that are out, by start // width
         self.plays = 0
         self.returned = 0
         self.closed = 0
         self.cancelled = 0
         self.late = 0
         self.failed = 0
+
+    def ages(self, now: int) -> tuple[list[int], list[int]]:
+        """Ages of the plays that are out, to D / BUCKETS, and how many have each."""
+        half = self.width // 2
+        ages = [max(now - start * self.width - half, 0) for start in self.out]
+        return ages, list(self.out.values())

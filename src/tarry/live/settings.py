@@ -1,15 +1,58 @@
 """What an agent is made with, checked at the border."""
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tarry.checks import check_payoff, check_whole
 from tarry.errors import InputError, JournalError
-from tarry.live.clock import to_ticks
-from tarry.policies.check import check_policy
+from tarry.live.clock import as_clock, to_ticks
+from tarry.policies.check import check_choice, check_policy
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy
+
+LONGEST = 9_000_000_000.0  # seconds
+
+
+@dataclass
+class Given:
+    """What an agent is made with; checked, and in the form that is used, once it exists."""
+
+    policy: Any
+    arms: Any
+    payoff: str
+    max_delay: Any
+    path: Any
+    seed: int | None
+    clock: Any
+    horizon: int | None
+    durability: Any
+    in_flight: str
+    remembered: int
+    history: int
+    on_store_failure: str
+
+    def __post_init__(self) -> None:
+        """Check everything at the border."""
+        self.policy = default_policy() if self.policy is None else self.policy
+        self.path = None if self.path is None else Path(self.path)
+        check_choice("durability", self.durability, ("full", "normal"))
+        check_choice("in_flight", self.in_flight, ("censor", "keep"))
+        check_choice("on_store_failure", self.on_store_failure, ("raise", "continue"))
+        self.settings: dict[str, Any] = {
+            "policy": policy_label(self.policy),
+            "payoff": self.payoff,
+            "max_delay": check_max_delay(self.max_delay),
+            "horizon": check_horizon(self.policy, self.payoff, self.horizon),
+        }
+        self.arms = None if self.arms is None else check_names(self.arms)
+        if self.seed is not None:
+            self.seed = check_whole("seed", self.seed, 0, 2**64 - 1)
+        most = 2**40
+        self.remembered = check_whole("number of plays remembered", self.remembered, 0, most)
+        self.history = check_whole("number of plays in the history", self.history, 0, most)
+        self.clock = as_clock(self.clock)
 
 
 def default_policy() -> Policy:
@@ -33,17 +76,15 @@ def check_max_delay(seconds: Any) -> int:
     return ticks
 
 
-def check_delay(seconds: Any) -> int | None:
-    """A delay in ticks, if one is given."""
-    if seconds is None:
-        return None
+def check_delay(seconds: Any) -> int:
+    """A delay in ticks; what is longer than any D counts as that."""
     try:
         number = math.nan if isinstance(seconds, str) else float(seconds)
     except (TypeError, ValueError):
         number = math.nan
-    if not 0.0 <= number <= 2**53:
+    if not 0.0 <= number < math.inf:
         raise InputError(f"The delay is {seconds!r}; give a number of seconds, 0 or more.")
-    return to_ticks(number)
+    return to_ticks(min(number, LONGEST))
 
 
 def check_horizon(policy: Any, payoff: str, horizon: int | None) -> int:
@@ -67,18 +108,52 @@ def check_names(arms: Any) -> list[str]:
     names = list(arms)
     if not names or not all(isinstance(name, str) and name for name in names):
         raise InputError(f"arms is {arms!r}; give at least one name, all of them non-empty text.")
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"The arm {name!r} has characters that no file can hold; give proper text."
+            ) from error
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"The arm {twice!r} is named twice; each arm needs a name of its own.")
     return names
 
 
-def check_same(path: Path, settings: dict[str, Any], given: dict[str, Any], seed: Any) -> None:
-    """Refuse to go on with other settings than those of the journal."""
-    wanted = given if seed is None else given | {"seed": seed}
+def check_same(path: Path, settings: dict[str, Any], given: Given) -> None:
+    """Refuse to go on with another payoff, D or seed than those of the journal."""
+    wanted = {key: given.settings[key] for key in ("payoff", "max_delay")}
+    if given.seed is not None:
+        wanted["seed"] = given.seed
     for key, value in wanted.items():
         if settings[key] != value:
             raise JournalError(
                 f"The journal {path} was made with {key} {settings[key]!r}, but {value!r} is "
                 f"given; give the same, or another path."
             )
+
+
+KINDS = {
+    "policy": str,
+    "payoff": str,
+    "max_delay": int,
+    "horizon": int,
+    "arms": list,
+    "slots": list,
+    "seed": int,
+    "remembered": int,
+    "created": float | int,
+    "ids": list,
+    "file": int,
+}
+
+
+def check_stored(path: Path, settings: dict[str, Any]) -> None:
+    """Refuse settings of a journal that nobody wrote so."""
+    good = all(isinstance(settings.get(key), kind) for key, kind in KINDS.items())
+    if not good or not 1 <= settings["max_delay"] <= 2**53 or not settings["arms"]:
+        raise JournalError(
+            f"The journal {path} is damaged: its settings are not those of an agent; "
+            f"tarry.live.recover(path, new_path) saves the good part."
+        )

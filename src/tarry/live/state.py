@@ -1,160 +1,196 @@
-"""The state of a core as plain data, and back, bit for bit."""
+"""The state of a core as bytes, and back, bit for bit.
 
-import json
+Evidence and what decisions keep are apart from all that does not depend on the policy (the plays,
+the arms, the counts). `load` brings the latter back in any case; `load_desks` brings the former
+back if it is that of the same policy, and else `tarry.live.rebuild` makes it from the plays.
+"""
+
 from typing import Any
 
 import numpy as np
 
-from tarry.arrays import is_tuple
-from tarry.ledger import Ledger
+from tarry.arrays import IntArray, Role, arrays_of, is_tuple
 from tarry.live.core import Core
 from tarry.live.desk import Desk
-from tarry.live.plays import Arm, Entry, Status
-from tarry.plays import CANCELLED, Plays
+from tarry.live.packed import packed, unpacked
+from tarry.live.plays import Arm
+from tarry.live.register import CANCELLED, OUT, Columns
+from tarry.plays import CANCELLED as GONE
+from tarry.plays import NOBODY
+from tarry.policies.label import policy_label
 
-NUMBERS = (
-    *("now", "slots", "asked", "returned", "closed", "cancelled", "late", "failed"),
-    *("failures", "ended", "oldest"),
-)
+NUMBERS = ("now", "returned", "closed", "cancelled", "late", "failed", "failures", "ended", "kept")
 ARM_NUMBERS = ("plays", "returned", "closed", "cancelled", "late", "failed")
-STATUSES = list(Status)
+CURVE = ("events", "sums", "squares", "cut")
 
 
 def dump(core: Core) -> bytes:
     """Everything that decides what `core` does next."""
-    entries = core.entries.values()
-    body = {
-        "numbers": [getattr(core, name) for name in NUMBERS],
-        "reached": plain(core.open.ages.reached),
-        "recent": list(core.recent),
-        "arms": [_dump_arm(arm) for arm in core.arms.values()],
-        "open": _dump_desk(core.open),
-        "paused": None if core.paused is None else _dump_desk(core.paused),
-        "entries": [
-            [e.arm.slot for e in entries],
-            [e.start for e in entries],
-            [e.delay for e in entries],
-            [STATUSES.index(e.status) for e in entries],
-            [e.late for e in entries],
-        ],
-    }
-    return json.dumps(body, separators=(",", ":")).encode()
-
-
-def load(core: Core, body: bytes) -> None:
-    """Bring a fresh `core` of the same settings into the state that was dumped."""
-    state = json.loads(body)
-    for name, value in zip(NUMBERS, state["numbers"], strict=True):
-        setattr(core, name, value)
-    core.recent.extend(state["recent"])
-    core.arms = {arm["name"]: _load_arm(core, arm) for arm in state["arms"]}
+    register = core.register
+    columns: dict[str, Any] = dict(
+        register.columns(register.oldest, register.last + 1)._asdict().items()
+    )
+    columns["recent"] = list(core.recent)
+    columns["ages"] = core.open.ages.reached
     arms = core.arms.values()
-    plays = core.maker.plays(core.asked + 2 - core.ended)
-    core.open = _load_desk(core, [a for a in arms if not a.paused], plays, state["open"])
-    if state["paused"] is not None:
-        resting = [a for a in arms if a.paused]
-        core.paused = _load_desk(core, resting, plays, state["paused"])
+    for name in CURVE:
+        columns[f"curve.{name}"] = [x for arm in arms for x in getattr(arm.curve, name)]
+    columns["pace"] = [x for arm in arms for x in arm.pace.numbers()]
+    meta: dict[str, Any] = {
+        "policy": policy_label(core.policy),
+        "numbers": [getattr(core, name) for name in NUMBERS],
+        "oldest": register.oldest,
+        "slots": [[arm.name, *(getattr(arm, n) for n in ARM_NUMBERS)] for arm in core.slots],
+        "arms": [[arm.slot, arm.paused, len(arm.pace.numbers())] for arm in arms],
+        "desks": {},
+    }
+    for place, desk in zip(("open", "paused"), core.desks(), strict=False):
+        meta["desks"][place] = [len(desk.ledger.plays), numbers_of(desk.rule)]
+        for part, value in (("rule", desk.rule), ("ledger", desk.ledger)):
+            for path, array, _ in arrays_of(value):
+                columns[f"{place}.{part}.{path}"] = array
+    return packed(meta, columns)
+
+
+def load(core: Core, body: bytes) -> tuple[dict[str, Any], dict[str, IntArray]]:
+    """Bring a fresh `core` into the state that was dumped, but for its desks; what was unpacked."""
+    meta, columns = unpacked(body)
+    for name, value in zip(NUMBERS, meta["numbers"], strict=True):
+        setattr(core, name, value)
+    core.recent.extend(columns["recent"].tolist())
+    core.slots = []
+    for name, *numbers in meta["slots"]:
+        arm = Arm(len(core.slots), name, core.max_delay)
+        core.slots.append(arm)
+        for field, number in zip(ARM_NUMBERS, numbers, strict=True):
+            setattr(arm, field, number)
+    arms = [core.by_slot(slot) for slot, _, _ in meta["arms"]]
+    core.arms = {arm.name: arm for arm in arms}
+    _load_arms(arms, meta, columns)
+    core.register.fill(meta["oldest"], Columns(*(columns[name] for name in Columns._fields)))
+    _check(core)
+    _count_out(core)
+    return meta, columns
+
+
+def load_desks(core: Core, meta: dict[str, Any], columns: dict[str, IntArray]) -> None:
+    """Bring back the evidence, and what decisions keep; ValueError if it is that of another rule.
+
+    Fields are known by their names. One that says how evidence is made (`Constant`, or a plain
+    number) must be as it was.
+    """
+    if meta["policy"] != policy_label(core.policy):
+        raise ValueError(f"the policy was {meta['policy']}")
+    plays = core.maker.plays(len(core.register.start))
+    fresh = {}
+    for place in meta["desks"]:
+        arms = [arm for arm in core.arms.values() if arm.paused == (place == "paused")]
+        size, numbers = meta["desks"][place]
+        if size != len(arms) and (arms or place == "paused" or size > len(core.slots)):
+            raise ValueError(f"{size} arms in the place of {len(arms)}")
+        rule, ledger = core.maker.rule(size), core.maker.ledger(size)
+        if numbers_of(rule) != numbers:
+            raise ValueError(f"{numbers} in the place of {numbers_of(rule)}")
+        for part, value in (("rule", rule), ("ledger", ledger)):
+            for path, array, role in arrays_of(value):
+                _fill(array, columns[f"{place}.{part}.{path}"], role, path)
+        table = plays._replace(arm=core.maker.plays(len(plays.number)).arm)
+        fresh[place] = core.maker.desk(arms, rule=rule, ledger=ledger, plays=table)
+    core.open = fresh["open"].seat()
+    core.paused = fresh["paused"].seat() if "paused" in fresh else None
     for desk in core.desks():
-        desk.ages.reached[:] = state["reached"]  # type: ignore[index]  # a list or an array
-    _load_entries(core, state["entries"])
-    _fill_tables(core)
+        _fill(desk.ages.reached, columns["ages"], None, "ages")
+    fill_tables(core)
 
 
-def _dump_arm(arm: Arm) -> dict[str, Any]:
-    curve, pace = arm.curve, arm.pace
-    return {
-        "slot": arm.slot,
-        "name": arm.name,
-        "paused": arm.paused,
-        "numbers": [getattr(arm, name) for name in ARM_NUMBERS],
-        "curve": [curve.events, curve.sums, curve.squares, curve.cut],
-        "pace": [pace.count, list(pace.times), pace.hull],
-    }
+def fill_tables(core: Core) -> None:
+    """Write the plays that may still bring something into the tables of the desks."""
+    register = core.register
+    numbers = np.arange(core.ended, register.last + 1)
+    known = register.columns(core.ended, register.last + 1)
+    delay = np.where(known.status == CANCELLED, GONE - known.delay, known.delay)
+    for desk in core.desks():
+        places = np.full(len(core.slots) + 1, NOBODY)
+        for arm in desk.arms:
+            places[arm.slot] = arm.index
+        rows = numbers & (len(desk.plays.number) - 1)
+        _write(desk, "arm", rows, places[known.slot])
+        for name, column in (("number", numbers), ("start", known.start), ("delay", delay)):
+            _write(desk, name, rows, column)
 
 
-def _load_arm(core: Core, saved: dict[str, Any]) -> Arm:
-    arm = Arm(saved["slot"], saved["name"], core.max_delay)
-    arm.paused = saved["paused"]
-    for name, value in zip(ARM_NUMBERS, saved["numbers"], strict=True):
-        setattr(arm, name, value)
-    arm.curve.events, arm.curve.sums, arm.curve.squares, arm.curve.cut = saved["curve"]
-    count, times, hull = saved["pace"]
-    arm.pace.count = count
-    arm.pace.times.extend(times)
-    arm.pace.hull = [(number, time) for number, time in hull]
-    return arm
+def numbers_of(rule: Any, path: str = "") -> list[list[Any]]:
+    """The plain values of a rule by their paths; TypeError for what nobody can keep."""
+    found: list[list[Any]] = []
+    if not is_tuple(rule):
+        raise TypeError(f"a {type(rule).__name__}")
+    for name, value in zip(rule._fields, rule, strict=True):
+        if is_tuple(value):
+            found += numbers_of(value, f"{path}{name}.")
+        elif isinstance(value, np.generic):
+            found.append([path + name, value.item()])
+        elif isinstance(value, bool | int | float | str) or value is None:
+            found.append([path + name, value])
+        elif not isinstance(value, list | np.ndarray):
+            raise TypeError(f"a {type(value).__name__}")
+    return found
 
 
-def _load_entries(core: Core, columns: list[list[int]]) -> None:
-    by_slot = {arm.slot: arm for arm in core.arms.values()}
-    core.entries = {}
-    core.out = {}
-    rows = zip(*columns, strict=True)
-    for number, (slot, start, delay, status, late) in enumerate(rows, core.oldest):
-        if slot not in by_slot:  # an arm removed since, of which nothing else is known
-            by_slot[slot] = Arm(slot, "", core.max_delay)
-        entry = Entry(number, by_slot[slot], start)
-        entry.delay = delay
-        entry.status = STATUSES[status]
-        entry.late = late
-        core.entries[number] = entry
-        if entry.status is Status.OUT:
-            core.out[number] = entry
+def _load_arms(arms: list[Arm], meta: dict[str, Any], columns: dict[str, IntArray]) -> None:
+    """The curves and the pace of each arm."""
+    for name in CURVE:
+        column, place = columns[f"curve.{name}"].tolist(), 0
+        for arm in arms:
+            size = len(getattr(arm.curve, name))
+            setattr(arm.curve, name, column[place : place + size])
+            place += size
+        if place != len(column):
+            raise ValueError(f"{len(column)} numbers for the curves")
+    paces, place = columns["pace"].tolist(), 0
+    for arm, (_, paused, size) in zip(arms, meta["arms"], strict=True):
+        arm.paused = bool(paused)
+        arm.pace.take(paces[place : place + size])
+        place += size
 
 
-def _dump_desk(desk: Desk) -> dict[str, Any]:
-    return {
-        "size": len(desk.ledger.plays),
-        "rule": plain(desk.rule),
-        "ledger": plain(desk.ledger),
-    }
+def _check(core: Core) -> None:
+    """Refuse what cannot be: numbers that point nowhere."""
+    register = core.register
+    known = register.columns(register.oldest, register.last + 1)
+    slots = len(core.slots)
+    fits = (
+        1 <= register.oldest <= core.ended <= register.last + 1
+        and (not len(known.slot) or (known.slot.min() >= 0 and known.slot.max() < slots))
+        and bool((np.diff(known.start) >= 0).all())
+        and all(0 <= slot < slots for slot in core.recent)
+    )
+    if not fits:
+        raise ValueError("the plays do not fit each other")
 
 
-def _fill_tables(core: Core) -> None:
-    """The rows of the plays that may still bring something."""
-    plays = core.open.plays
-    for number in range(core.ended, core.asked + 1):
-        entry, row = core.entries[number], plays.row_of(number)
-        plays.number[row] = number
-        plays.start[row] = entry.start
-        gone = entry.status is Status.CANCELLED
-        plays.delay[row] = CANCELLED - entry.delay if gone else entry.delay
-        if entry.arm.desk is not None:
-            entry.arm.desk.plays.arm[row] = entry.arm.index
+def _count_out(core: Core) -> None:
+    """How many plays of each arm are out, by when they began."""
+    register = core.register
+    known = register.columns(register.oldest, register.last + 1)
+    width = max(arm.width for arm in core.slots) if core.slots else 1
+    out = known.status == OUT
+    pairs = np.stack([known.slot[out].astype(np.int64), known.start[out] // width])
+    found, times = np.unique(pairs, axis=1, return_counts=True)
+    for (slot, bucket), count in zip(found.T.tolist(), times.tolist(), strict=True):
+        core.slots[slot].out[bucket] = count
 
 
-def _load_desk(core: Core, arms: list[Arm], plays: Plays, saved: dict[str, Any]) -> Desk:
-    rule: Any = core.maker.rule(saved["size"])
-    ledger: Ledger = core.maker.ledger(saved["size"])
-    _fill(rule, saved["rule"])
-    _fill(ledger, saved["ledger"])
-    table = plays._replace(arm=core.maker.plays(len(plays.number)).arm)
-    return core.maker.desk(arms, rule=rule, ledger=ledger, plays=table).seat()
+def _fill(array: Any, saved: IntArray, role: Role | None, path: str) -> None:
+    """Write saved numbers into an array of a fresh rule."""
+    if len(array) != len(saved):
+        raise ValueError(f"{len(saved)} numbers in the place of {len(array)} for {path}")
+    if role is not None and role.name == "Constant":
+        if not np.array_equal(np.asarray(array), saved):
+            raise ValueError(f"other numbers for {path}")
+        return
+    array[:] = saved.tolist() if isinstance(array, list) else saved
 
 
-def plain(value: Any) -> Any:
-    """A rule or ledger as lists and numbers; TypeError if something else is in it."""
-    if is_tuple(value):
-        return [plain(field) for field in value]
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, bool | int | float | str | list) or value is None:
-        return value
-    raise TypeError(f"a {type(value).__name__}")
-
-
-def _fill(fresh: Any, saved: Any) -> None:
-    """Write saved arrays into a fresh rule of the same shape; its plain numbers must agree."""
-    if len(fresh) != len(saved):
-        raise ValueError(f"{len(saved)} fields in the place of {len(fresh)}")
-    for new, old in zip(fresh, saved, strict=True):
-        if is_tuple(new):
-            _fill(new, old)
-        elif isinstance(new, list | np.ndarray):
-            if len(new) != len(old):
-                raise ValueError(f"{len(old)} numbers in the place of {len(new)}")
-            new[:] = old
-        elif plain(new) != old:
-            raise ValueError(f"{old!r} in the place of {new!r}")
+def _write(desk: Desk, name: str, rows: IntArray, values: IntArray) -> None:
+    """Write into a column of the table of plays, whatever kind of array it is."""
+    np.asarray(getattr(desk.plays, name))[rows] = values

@@ -2,24 +2,64 @@
 
 # ruff: noqa: SLF001  # an agent and its blocks are two halves of one thing
 
-import asyncio
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from tarry.errors import LiveError
 from tarry.live.clock import to_ticks
-from tarry.live.plays import Play
-from tarry.live.store.sqlite import CANCEL, FAIL
+from tarry.live.facts import CANCEL, FAIL, RETURN
+from tarry.live.plays import Play, Told
+from tarry.live.settings import check_delay
 
 if TYPE_CHECKING:
     from tarry.live.agent import Agent
 
 
+class ActivePlay(str):
+    """A play inside its block: the name of its arm, which can do more than a name.
+
+    It formats, compares and hashes as the name. If its end is told inside the block, how the block
+    ends makes no difference any more.
+    """
+
+    __slots__ = ("_block", "arm", "id", "time")
+
+    _block: "TimedPlay"
+    arm: str
+    id: int
+    time: float
+
+    def __new__(cls, play: Play, block: "TimedPlay") -> Self:
+        """The play of this block."""
+        name = super().__new__(cls, play.arm)
+        name._block = block
+        name.id, name.arm, name.time = play
+        return name
+
+    def tell(self, delay: float | None = None) -> Told:
+        """It came back just now, or took `delay` seconds."""
+        block = self._block
+        ticks = block.passed() if delay is None else check_delay(delay)
+        told = block.finish(RETURN, ticks)
+        return told if isinstance(told, Told) else Told.REPEATED
+
+    def fail(self) -> Told:
+        """It ended in failure: the worst payoff."""
+        told = self._block.finish(FAIL)
+        return told if isinstance(told, Told) else Told.REPEATED
+
+    def cancel(self) -> bool:
+        """Nobody watches it any longer; tells whether it was still out."""
+        return self._block.finish(CANCEL) is True
+
+
 class TimedPlay:
     """What `agent.play()` returns; good for one `with` or `async with` block.
 
-    Entering asks the agent and gives the name of the arm. What the end of the block means:
+    Entering asks the agent and gives the play, which is the name of the arm as well (see
+    `ActivePlay`). What the end of the block means, unless the play was told, failed or cancelled
+    in it:
 
         no exception          the play came back; it took as long as the block
         an `Exception`        the play failed: the worst payoff, however fast it failed
@@ -30,6 +70,8 @@ class TimedPlay:
         self._agent = agent
         self._watch: Callable[[], float] = float
         self._over = False
+        self._waits = True  # whether this thread may wait for the disk
+        self._seq = 0  # the number of the fact that ended it
         self._play: Play | None = None
 
     @property
@@ -41,15 +83,26 @@ class TimedPlay:
 
     def cancel(self) -> None:
         """Stop watching from inside the block: how it ends no longer matters."""
-        self._over = True
-        self._agent.cancel(self.play.id)
+        self.finish(CANCEL)
 
-    def __enter__(self) -> str:
-        """Ask; the name of the arm to use."""
+    def passed(self) -> int:
+        """How long the block has lasted, in ticks."""
+        return to_ticks(self._watch())
+
+    def finish(self, kind: int, delay: int | None = None) -> Told | bool:
+        """The play ended so; only the first end counts."""
+        if self._over:
+            return False if kind == CANCEL else Told.REPEATED
+        outcome, self._seq = self._agent._end(kind, self.play.id, delay)
+        self._over = True
+        if self._waits:
+            self._agent._flush(self._seq)
+        return outcome
+
+    def __enter__(self) -> ActivePlay:
+        """Ask; the play, which is the name of the arm to use."""
         self._check_new()
-        self._play = self._agent.ask()
-        self._watch = self._agent.stopwatch()
-        return self._play.arm
+        return self._begin(self._agent.ask())
 
     def __exit__(
         self,
@@ -58,21 +111,13 @@ class TimedPlay:
         trace: TracebackType | None,
     ) -> None:
         """Tell how it ended."""
-        seq = self._end(error)
-        self._agent._flush(seq)
+        self._end(error)
 
-    async def __aenter__(self) -> str:
+    async def __aenter__(self) -> ActivePlay:
         """Ask; the event loop goes on while the disk is written."""
         self._check_new()
-        agent = self._agent
-        self._play, seq = agent._ask()
-        try:
-            await self._on_disk(seq)
-        except BaseException:
-            agent.cancel(self._play.id)
-            raise
-        self._watch = agent.stopwatch()
-        return self._play.arm
+        self._waits = False
+        return self._begin(await self._agent.ask_async())
 
     async def __aexit__(
         self,
@@ -81,22 +126,23 @@ class TimedPlay:
         trace: TracebackType | None,
     ) -> None:
         """Tell how it ended."""
-        await self._on_disk(self._end(error))
+        self._end(error)
+        if error is None or isinstance(error, Exception):  # else this is no time to wait
+            await self._agent._flush_async(self._seq)
+
+    def _begin(self, play: Play) -> ActivePlay:
+        self._play = play
+        self._watch = self._agent.stopwatch()
+        return ActivePlay(play, self)
 
     def _check_new(self) -> None:
         if self._play is not None:
             raise LiveError("This block was entered before; call agent.play() for each play.")
 
-    async def _on_disk(self, seq: int) -> None:
-        if seq:
-            await asyncio.to_thread(self._agent._flush, seq)
-
-    def _end(self, error: BaseException | None) -> int:
-        agent = self._agent
+    def _end(self, error: BaseException | None) -> None:
         if self._over:
-            return 0
-        self._over = True
+            return
         if error is None:
-            return agent._tell(self.play.id, to_ticks(self._watch()))[1]
-        kind = FAIL if isinstance(error, Exception) else CANCEL
-        return agent._end(kind, self.play.id)[1]
+            self.finish(RETURN, self.passed())
+        else:
+            self.finish(FAIL if isinstance(error, Exception) else CANCEL)

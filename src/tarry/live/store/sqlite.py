@@ -1,320 +1,337 @@
-"""The journal: every ask and every tell on disk before it is answered.
-
-A SQLite file in write-ahead mode. It holds the settings, the two latest snapshots of the agent's
-state, and the events since the older of the two; everything earlier is deleted, so the file stays
-small. Every row carries a checksum. The file is locked for as long as the agent lives.
+"""The store in a SQLite file: every fact on disk before it is answered, for one process.
 
 Threads that wait for the disk at the same time share one commit: whoever comes first writes what
-all of them have appended.
+all of them have appended. Snapshots and history are written by another thread, in small parts, so
+that nobody waits for them (`tarry.live.store.keeper`).
+
+A child of a fork never touches the file: closing it there would delete the parent's log.
 """
 
-import json
+import logging
 import os
 import sqlite3
 import threading
 import weakref
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from tarry.errors import JournalError
+from tarry.live.facts import Fact
+from tarry.live.history import CHUNK, Chunk
+from tarry.live.store.keeper import Keeper
+from tarry.live.store.lock import FileLock, MarkFile, inode, mark_path, size_of
+from tarry.live.store.opening import Opened, explained, opened
+from tarry.live.store.protocol import Kept
+from tarry.live.store.schema import (
+    ADD_FACT,
+    delete_facts,
+    delete_snapshots,
+    discard_after,
+    fact_row,
+    read_chunks,
+    split,
+    write_chunk,
+    write_part,
+    write_settings,
+)
+from tarry.live.store.tail import Tail
+from tarry.live.store.wal import wal_path
 
-APPLICATION = 0x74617272  # "tarr", in the header of the file
-FORMAT = 1
-SNAPSHOT_EVERY = 10_000  # events
-
-ASK, TELL, CANCEL, FAIL, ADD, REMOVE, PAUSE, RESUME = range(1, 9)
+SNAPSHOT_EVERY = 5_000  # facts, or a sixteenth of the plays in the state if that is more
+PART = 1 << 18  # bytes of a snapshot that are written at once
+ROWS = 1_000  # facts that are deleted at once
+LOG = 1 << 22  # bytes of the write-ahead log at which it is folded into the file
 
 Durability = Literal["full", "normal"]
-
-_TABLES = """
-CREATE TABLE settings (body TEXT NOT NULL, crc INTEGER NOT NULL);
-CREATE TABLE events (seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, time INTEGER NOT NULL,
-                     play INTEGER, value INTEGER, name TEXT, crc INTEGER NOT NULL);
-CREATE TABLE snapshots (seq INTEGER PRIMARY KEY, body BLOB NOT NULL, crc INTEGER NOT NULL);
-"""
+log = logging.getLogger("tarry")
 
 
-class Event(NamedTuple):
-    """One thing that happened, at tick `time`."""
-
-    kind: int
-    time: int
-    play: int | None = None  # the id of the play; for an ask, the slot of the arm chosen or -1
-    value: int | None = None  # the delay that was told, if it was
-    name: str | None = None  # of an arm
-
-
-class Snapshot(NamedTuple):
-    """The state after event number `seq`."""
-
-    seq: int
-    body: bytes
-
-
-def row_crc(seq: int, event: Event) -> int:
-    """The checksum of an event."""
-    return zlib.crc32(repr((seq, *event)).encode())
-
-
-class Journal:
-    """An open journal file; `settings` are those of the file, or `fresh` ones for a new file."""
+class SqliteStore:
+    """An open journal; `settings` are those of the file, or `fresh` ones for a new file."""
 
     def __init__(
-        self, path: str | Path, fresh: Callable[[], dict[str, Any]], durability: Durability
+        self,
+        path: str | Path,
+        fresh: Callable[[], dict[str, Any]],
+        durability: Durability,
+        history: int,
     ) -> None:
         self.path = Path(path)
-        self._batch: list[tuple[int, Event] | Snapshot] = []
-        self._turn = threading.Condition()
-        self._busy = False
-        self._broken = ""
+        self.trouble = ""
+        self.failures = 0
+        self._history = history
+        self._writing = threading.Lock()  # held by whoever uses the first connection
+        self._aside = threading.Lock()  # the second one
+        self._writer = 0  # the thread that holds the first
+        self._unsure = False  # whether a commit was interrupted
+        self._changed: dict[str, Any] | None = None
+        self._folding = False
+        self._unwritten: dict[int, Chunk] = {}  # of the history
+        self.keeper = Keeper(self)
+        found = opened(self.path, fresh, full=durability == "full")
+        self._take(found, durability)
+
+    def _take(self, found: Opened, durability: Durability) -> None:
+        self._lock: FileLock = found.lock
+        self._db, self._second = found.db, found.second
+        self.settings = found.settings
+        self._tail = Tail(found.snapshot, found.facts)
+        self.durable = self._tail.appended
+        self._written = found.snapshot.number  # the latest snapshot that is in the file
+        self._before = found.before  # the one before, from which on facts are kept
+        self._mark = MarkFile(
+            mark_path(self.path), self.settings["file"], full=durability == "full"
+        )
+        self._mark.write(self.durable)
         self._process = os.getpid()
-        self._db = connect(self.path)
-        weakref.finalize(self, _let_go, self._db, self._process)
-        try:
-            with _explained(self.path):
-                self._open(fresh, durability)
-        except BaseException:
-            self._db.close()
-            raise
+        self._log_file = inode(wal_path(self.path))
+        self._ended = weakref.finalize(
+            self,
+            _let_go,
+            (self._db, self._second),
+            (self._writing, self._aside),
+            self._lock,
+            self.keeper,
+            self._process,
+        )
 
-    def _open(self, fresh: Callable[[], dict[str, Any]], durability: Durability) -> None:
-        """Lock the file, make its tables if it is new, and read it."""
-        db = self._db
-        db.execute("PRAGMA locking_mode = EXCLUSIVE")
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute(f"PRAGMA synchronous = {'FULL' if durability == 'full' else 'NORMAL'}")
-        db.execute("BEGIN IMMEDIATE")
-        check_ours(db, self.path)
-        if not tables(db):
-            self._create(fresh())
-        db.execute("COMMIT")
-        self.settings = read_settings(db, self.path)
-        snapshots = read_snapshots(db)
-        newest = db.execute("SELECT max(seq) FROM snapshots").fetchone()[0] or 0
-        first = snapshots[-1].seq if snapshots else 0
-        if first != newest:
-            raise damaged(self.path, "the latest snapshot of its state is unreadable")
-        self.snapshot = snapshots[-1] if snapshots else None
-        self.events, stopped = read_events(db, first)
-        if stopped:
-            raise damaged(self.path, stopped)
-        self.appended = self.durable = first + len(self.events)
-        self._snapshot_at = first
+    @property
+    def appended(self) -> int:
+        """See `Store`."""
+        return self._tail.appended
 
-    def append(self, event: Event) -> int:
-        """Queue an event and return its number, to be given to `flush`."""
-        if os.getpid() != self._process:
-            raise JournalError(
-                f"The journal {self.path} was opened before this process was forked; open an agent "
-                f"in each process, with a path of its own."
-            )
-        with self._turn:
-            self.appended += 1
-            self._batch.append((self.appended, event))
-            return self.appended
+    def kept(self) -> Kept:
+        """See `Store`."""
+        return self._tail.since_snapshot()
 
-    def due(self, size: int) -> bool:
-        """Whether it is time for a snapshot of a state with `size` plays in it."""
-        return self.appended - self._snapshot_at >= max(SNAPSHOT_EVERY, size // 8)
+    def append(self, fact: Fact) -> int:
+        """See `Store`."""
+        return self._tail.append(fact)
+
+    def others(self) -> Sequence[Fact]:
+        """See `Store`."""
+        return ()
+
+    def wait(self, number: int) -> None:
+        """See `Store`."""
+        if self._writer == threading.get_ident():
+            return  # a finaliser that runs inside our own writing; nobody is told
+        while self.durable < number:
+            with self._writing:
+                if self.durable < number:
+                    self._using(self._write)
+
+    def snapshot_due(self, plays: int) -> bool:
+        """See `Store`."""
+        since = self._tail.appended - self._tail.snapshot.number
+        return since >= SNAPSHOT_EVERY and since >= plays // 16
 
     def take_snapshot(self, body: bytes) -> None:
-        """Queue a snapshot of the state after all events appended so far."""
-        with self._turn:
-            self._batch.append(Snapshot(self.appended, body))
-            self._snapshot_at = self.appended
+        """See `Store`."""
+        snapshot = self._tail.take_snapshot(body)
+        self._tail.forget(self.durable)
+        self.keeper.do(partial(self._write_snapshot, snapshot.number))
 
-    def flush(self, seq: int) -> None:
-        """Return when event number `seq` is on disk."""
-        while True:
-            with self._turn:
-                while self._busy and self.durable < seq:
-                    self._turn.wait()
-                if self._broken:
-                    raise JournalError(self._broken)
-                if self.durable >= seq:
-                    return
-                self._busy = True
-                batch, self._batch = self._batch, []
-            done = "the writing was interrupted"
-            try:
-                self._write(batch)
-                done = ""
-            except sqlite3.Error as error:
-                done = str(error)
-            finally:
-                self._leave(batch, done)
+    def keep(self, chunk: Chunk) -> None:
+        """See `Store`."""
+        if self._history:
+            self._unwritten[chunk.first] = chunk
+            self.keeper.do(partial(self._alone, partial(self._keep, chunk)))
 
-    def _leave(self, batch: list[tuple[int, Event] | Snapshot], trouble: str) -> None:
-        """After an attempt to write: say how far the disk is, or that it cannot go on."""
-        with self._turn:
-            self._busy = False
-            if trouble:
-                self._broken = (
-                    f"The journal {self.path} can no longer be written ({trouble}); open the agent "
-                    f"again when that is put right."
-                )
-            elif batch:
-                last = batch[-1]
-                self.durable = last.seq if isinstance(last, Snapshot) else last[0]
-            self._turn.notify_all()
+    def chunks(self) -> list[Chunk]:
+        """See `Store`; some may still be on their way to the disk."""
+        waiting = dict(self._unwritten)
+        with self._aside, explained(self.path):
+            found = {chunk.first: chunk for chunk in read_chunks(self._second)} | waiting
+        return [found[first] for first in sorted(found)]
+
+    def change(self, settings: dict[str, Any]) -> None:
+        """See `Store`."""
+        self.settings = settings
+        self._changed = settings
+
+    def backup(self, path: Path) -> None:
+        """See `Store`; the copy is a journal of its own, whose plays have the same ids."""
+        from tarry.live.store.recovery import copied
+
+        self.wait(self.appended)
+        with self._aside:
+            copied(self._second, self.path, path)
 
     def close(self) -> None:
-        """Write what is queued, and let go of the file."""
-        try:
-            if not self._broken:
-                self.flush(self.appended)
-                if self._batch:  # a snapshot without an event after it
-                    self._write(self._batch)
-                    self._batch = []
-        finally:
-            self._db.close()
-
-    def _write(self, batch: list[tuple[int, Event] | Snapshot]) -> None:
-        db = self._db
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            rows = [
-                (item[0], *item[1], row_crc(*item))
-                for item in batch
-                if not isinstance(item, Snapshot)
-            ]
-            db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-            for item in batch:
-                if isinstance(item, Snapshot):
-                    self._write_snapshot(item)
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
-        db.execute("COMMIT")
-
-    def _write_snapshot(self, item: Snapshot) -> None:
-        """Store it, and delete what the snapshot before it made superfluous."""
-        before = self._db.execute("SELECT max(seq) FROM snapshots").fetchone()[0] or 0
-        body = zlib.compress(item.body, 1)
-        self._db.execute(
-            "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)", (item.seq, body, zlib.crc32(body))
-        )
-        if before < item.seq:
-            self._db.execute("DELETE FROM snapshots WHERE seq < ?", (before,))
-            self._db.execute("DELETE FROM events WHERE seq <= ?", (before,))
-
-    def _create(self, settings: dict[str, Any]) -> None:
-        for statement in _TABLES.split(";")[:-1]:
-            self._db.execute(statement)
-        body = json.dumps(settings)
-        self._db.execute("INSERT INTO settings VALUES (?, ?)", (body, zlib.crc32(body.encode())))
-        self._db.execute(f"PRAGMA application_id = {APPLICATION}")
-        self._db.execute(f"PRAGMA user_version = {FORMAT}")
-
-
-def connect(path: Path) -> sqlite3.Connection:
-    """A connection without transactions of its own, usable from all threads."""
-    with _explained(path):
-        return sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
-
-
-def damaged(path: Path, why: str) -> JournalError:
-    """What to say of a file that cannot be trusted."""
-    return JournalError(
-        f"The journal {path} is damaged: {why}; tarry.live.recover(path, new_path) saves the good "
-        f"part."
-    )
-
-
-def check_ours(db: sqlite3.Connection, path: Path) -> None:
-    """Refuse a database that is damaged, or of somebody else, or of a later version."""
-    verdict = db.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if verdict != "ok":
-        raise damaged(path, " ".join(str(verdict).replace("*", "").split()))
-    application = db.execute("PRAGMA application_id").fetchone()[0]
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    known = {"settings", "events", "snapshots"}
-    if tables(db) and (application != APPLICATION or not known <= tables(db)):
-        raise JournalError(f"The file {path} is a database of something else; give another path.")
-    if version > FORMAT:
-        raise JournalError(
-            f"The journal {path} has format {version}, and this version of tarry knows {FORMAT}; "
-            f"use a newer version."
-        )
-
-
-def tables(db: sqlite3.Connection) -> set[str]:
-    """The names of the tables."""
-    rows = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    return {row[0] for row in rows}
-
-
-def read_settings(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
-    """What the agent was made with."""
-    row = db.execute("SELECT body, crc FROM settings").fetchone()
-    if row is None or zlib.crc32(str(row[0]).encode()) != row[1]:
-        raise damaged(path, "its settings are unreadable")
-    settings: dict[str, Any] = json.loads(row[0])
-    return settings
-
-
-def read_snapshots(db: sqlite3.Connection) -> list[Snapshot]:
-    """The snapshots whose checksums are right, oldest first."""
-    rows = db.execute("SELECT seq, body, crc FROM snapshots ORDER BY seq")
-    return [
-        Snapshot(seq, zlib.decompress(body)) for seq, body, crc in rows if zlib.crc32(body) == crc
-    ]
-
-
-def read_events(db: sqlite3.Connection, after: int) -> tuple[list[Event], str]:
-    """The events that follow number `after`, up to the first that cannot be trusted, and why."""
-    events: list[Event] = []
-    query = "SELECT seq, kind, time, play, value, name, crc FROM events WHERE seq > ? ORDER BY seq"
-    expected = after
-    try:
-        for seq, kind, time, play, value, name, crc in db.execute(query, (after,)):
-            expected += 1
-            event = Event(kind, time, play, value, name)
-            if seq != expected:
-                return events, f"event {expected} is missing"
-            if crc != row_crc(seq, event):
-                return events, f"event {seq} is unreadable"
-            events.append(event)
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        return events, f"event {expected + 1} is unreadable ({error})"
-    return events, ""
-
-
-def _let_go(db: sqlite3.Connection, process: int) -> None:
-    """Close the file of a journal that nobody closed, but never that of another process."""
-    if os.getpid() == process:
-        db.close()
-
-
-class _explained:  # noqa: N801  # reads as a word after `with`
-    """Turns errors of SQLite into one sentence about the journal."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        """Nothing to prepare."""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Say it in our words."""
-        if not isinstance(error, sqlite3.Error):
+        """See `Store`."""
+        if not self._ended.alive:
             return
-        said = str(error)
-        if "locked" in said:
-            raise JournalError(
-                f"The journal {self.path} is in use by another agent or process; close it there, "
-                f"or give another path."
-            ) from error
-        if "not a database" in said:
-            raise JournalError(
-                f"The file {self.path} is no journal of tarry, or its beginning is lost; give "
-                f"another path."
-            ) from error
-        if isinstance(error, sqlite3.OperationalError) and "unable to open" in said:
-            raise JournalError(
-                f"The journal {self.path} cannot be opened or made; give a path in a folder that "
-                f"exists and can be written."
-            ) from error
-        raise damaged(self.path, said) from error
+        try:
+            left = self.keeper.stop()
+            self.wait(self.appended)
+            for job in left:
+                job()
+            with self._writing:
+                self._using(self._fold)
+        finally:
+            self._mark.close()
+            self._ended()
+
+    def after_fork(self) -> None:
+        """This is a child: leave everything to the parent, for good."""
+        self._ended.detach()
+        _immortal(self._db)
+        _immortal(self._second)
+        self._lock.close()
+
+    def _using(self, work: Callable[[], None]) -> None:
+        """Let `work` use the first connection; the caller holds its lock."""
+        self._writer = threading.get_ident()
+        try:
+            self._check_files()
+            work()
+        except (sqlite3.Error, OSError) as error:
+            raise self._failed(str(error)) from error
+        finally:
+            self._writer = 0
+        if self.trouble:
+            log.warning("The journal %s can be written again; nothing is missing.", self.path)
+            self.trouble = ""
+
+    def _failed(self, why: str) -> JournalError:
+        said = JournalError(
+            f"The journal {self.path} cannot be written ({why}); it will be tried again with the "
+            f"next call."
+        )
+        if not self.trouble:
+            self.failures += 1
+            log.error("%s", said)
+        self.trouble = why
+        return said
+
+    def _check_files(self) -> None:
+        """Refuse to write into files that are no longer there."""
+        if not self._lock.is_at(self.path):
+            raise OSError("the file was deleted or replaced while it was in use")
+        if self._log_file and inode(wal_path(self.path)) != self._log_file:
+            raise OSError("its write-ahead log was deleted or replaced while it was in use")
+
+    def _write(self) -> None:
+        """Make durable all that was appended."""
+        db = self._db
+        if self._unsure:
+            self._make_sure()
+        facts = self._tail.after(self.durable)
+        rows = [fact_row(seq, fact) for seq, fact in enumerate(facts, self.durable + 1)]
+        changed, self._unsure = self._changed, True
+        if len(rows) == 1 and changed is None:
+            db.execute(ADD_FACT, rows[0])
+        else:
+            db.execute("BEGIN IMMEDIATE")
+            db.executemany(ADD_FACT, rows)
+            if changed is not None:
+                write_settings(db, changed)
+            db.execute("COMMIT")
+        self._wrote(self.durable + len(rows), changed)
+
+    def _wrote(self, durable: int, changed: dict[str, Any] | None) -> None:
+        """A commit is done."""
+        self.durable = durable
+        self._mark.write(durable)
+        self._unsure = False
+        if self._changed is changed:
+            self._changed = None
+        if not self._log_file:
+            self._log_file = inode(wal_path(self.path))
+        if not self._folding and size_of(wal_path(self.path)) > LOG:
+            self._folding = True
+            self.keeper.do(self._fold_aside)
+
+    def _make_sure(self) -> None:
+        """A commit was interrupted, or failed: find out whether it took place."""
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+        last = self._db.execute("SELECT max(seq) FROM facts").fetchone()[0] or 0
+        self.durable = max(self.durable, last)
+        self._unsure = False
+
+    def _alone(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """A transaction of its own for `work`, behind which nobody has to wait for long."""
+
+        def transaction() -> None:
+            if self._unsure:
+                self._make_sure()
+            self._unsure = True
+            self._db.execute("BEGIN IMMEDIATE")
+            work(self._db)
+            self._db.execute("COMMIT")
+            self._unsure = False
+
+        with self._writing:
+            self._using(transaction)
+
+    def _keep(self, chunk: Chunk, db: sqlite3.Connection) -> None:
+        """Write a chunk, and delete those beyond what is to be kept."""
+        write_chunk(db, chunk)
+        oldest = chunk.first - CHUNK * (-(-self._history // CHUNK) - 1)
+        db.execute("DELETE FROM history WHERE first < ?", (oldest,))
+        self._unwritten.pop(chunk.first, None)
+
+    def _write_snapshot(self, number: int) -> None:
+        """Write a snapshot in parts, and then delete what the one before it made superfluous.
+
+        One that a later one has followed meanwhile is not needed any more.
+        """
+        snapshot = self._tail.snapshot
+        if snapshot.number != number or number <= self._written:
+            return
+        self.wait(number)
+        parts = split(snapshot, PART)
+        self._alone(partial(discard_after, self._written))
+        for part in parts:
+            self._alone(partial(write_part, part))
+        before, self._before, self._written = self._before, self._written, snapshot.number
+        self._tail.forget(self.durable)
+        self._alone(partial(delete_snapshots, self._before))
+        while before < self._before:
+            before = min(before + ROWS, self._before)
+            self._alone(partial(delete_facts, before))
+
+    def _fold_aside(self) -> None:
+        """Fold the log into the file: most of it while others write, the rest at once."""
+        try:
+            with self._aside:
+                self._second.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            with self._writing:
+                self._using(self._fold)
+        except sqlite3.Error as error:
+            raise self._failed(str(error)) from error
+        finally:
+            self._folding = False
+
+    def _fold(self) -> None:
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+
+def _let_go(
+    connections: tuple[sqlite3.Connection, ...],
+    locks: tuple[threading.Lock, ...],
+    file: FileLock,
+    keeper: Keeper,
+    process: int,
+) -> None:
+    """Close the file of a store that nobody closed, but never that of another process."""
+    if os.getpid() != process:
+        return
+    keeper.end()
+    for connection, lock in zip(connections, locks, strict=True):
+        held = lock.acquire(timeout=5.0)
+        connection.close()
+        if held:
+            lock.release()
+    file.close()
+
+
+def _immortal(connection: sqlite3.Connection) -> None:
+    """See to it that nothing ever closes this connection, not even the end of the interpreter."""
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))

@@ -1,0 +1,322 @@
+"""What an agent does under its lock: decide, record, apply, as one.
+
+A change is recorded in the store and applied to the core. If it is interrupted half-way (Ctrl-C, a
+signal handler that raises), the core is made anew from the store at the next call, so that a fact
+is either there in full or not at all.
+
+The lock may be taken again by the thread that has it: a signal handler reads the counts, or the
+garbage collector ends a block with `with agent.play()`, in the middle of an ask. What such a
+visitor wants to change is put off until the ask is done.
+"""
+
+import logging
+import os
+import secrets
+import threading
+from collections import Counter, deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tarry.checks import as_whole
+from tarry.errors import ConflictError, JournalError, LiveError, TarryError, UnknownPlayError
+from tarry.live import forking, restore, state
+from tarry.live.clock import Ticker
+from tarry.live.core import Core, unknown_play
+from tarry.live.facts import ADD, CANCEL, RETURN, START, STOPPED, TIME, Fact, apply
+from tarry.live.history import due_chunks
+from tarry.live.ids import Ids, new_identity
+from tarry.live.plays import Arm, Counts, Odd, Play, Told
+from tarry.live.store.protocol import Store
+from tarry.policies.label import policy_label
+from tarry.policies.protocol import Policy
+from tarry.randomness import new_random
+
+T = TypeVar("T")
+log = logging.getLogger("tarry")
+
+
+class Engine:
+    """The core, the store and the lock of an agent."""
+
+    def __init__(
+        self, policy: Policy, store: Store, ticker: Ticker, core: Core, path: Path | None
+    ) -> None:
+        self.policy = policy
+        self.store = store
+        self.ticker = ticker
+        self.path = path
+        self.ids = Ids(store.settings["ids"])
+        self.closed = False
+        self.odd: Counter[str] = Counter()
+        self._core = core
+        self._lock = threading.RLock()
+        self._dirty = False  # whether a change has begun and has not ended
+        self._put_off: deque[tuple[int, int, int | None]] = deque()
+        self._process = os.getpid()
+        forking.watch(self)
+
+    def ask(self) -> tuple[int, Arm, int, int]:
+        """Decide, and start a play: its number, its arm, the time, and the number of the fact."""
+        self._check_free("asked")
+        with self._lock:
+            core = self._ready()
+            now = self.ticker.now()
+            self._dirty = True
+            arm = self._decide(core, now)
+            if arm is None:
+                self._record(core, Fact(START, now, None, STOPPED))
+                self._dirty = False
+                raise self._stopped()
+            number = core.register.last + 1
+            recorded = self.store.appended
+            try:
+                seq = self.store.append(Fact(START, now, number, arm.slot))
+                core.start(arm, now)
+                self._dirty = False
+            except BaseException:  # nobody will hear of this play
+                if self.store.appended > recorded:
+                    self._put_off.append((CANCEL, number, None))
+                raise
+            if seq % restore.LOOK == 0:
+                self._look_after(core)
+        if self._put_off:
+            self.catch_up()
+        return number, arm, now, seq
+
+    def end(self, kind: int, number: int, delay: int | None) -> tuple[Told | bool, int]:
+        """A play came back, failed or is given up: what became of that, and the fact's number."""
+        if self._lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  # as Condition does
+            return self._defer(kind, number, delay), 0
+        with self._lock:
+            core = self._ready()
+            now = self.ticker.now()
+            fact = Fact(kind, now, number, delay)
+            was_out = core.is_out(number) if kind != RETURN else False
+            self._dirty = True
+            try:
+                outcome = apply(core, fact)
+            except TarryError as error:  # it was refused, and nothing has changed
+                self._dirty = False
+                self.odd["conflicts"] += isinstance(error, ConflictError)
+                raise
+            if was_out or outcome in (Told.RETURNED, Told.LATE):
+                seq = self._record(core, fact)
+            else:
+                seq = self.store.appended  # the first answer may still be on its way to the disk
+                self.odd[str(outcome)] += isinstance(outcome, Told)
+            self._dirty = False
+        if self._put_off:
+            self.catch_up()
+        return outcome, seq
+
+    def change_arms(self, kind: int, name: str) -> int:
+        """Arms come, go or pause; the number of the fact."""
+        self._check_free("changed")
+        with self._lock:
+            core = self._ready()
+            fact = Fact(kind, self.ticker.now(), name=name)
+            self._dirty = True
+            try:
+                apply(core, fact)
+            except TarryError:
+                self._dirty = False
+                raise
+            if kind == ADD:
+                names = [arm.name for arm in core.slots]
+                self.store.change(self._revised(slots=names))
+            seq = self._record(core, fact)
+            self._dirty = False
+        return seq
+
+    def look(self, view: Callable[[Core, int], T]) -> T:
+        """What `view` sees of the core at this moment; also from within a change."""
+        if os.getpid() != self._process:
+            raise self.forked()
+        inside = self._lock._is_owned()  # type: ignore[attr-defined]  # noqa: SLF001  # as above
+        with self._lock:
+            core = self._core if inside else self._whole()
+            return view(core, self.ticker.now())
+
+    def counts(self) -> Counts:
+        """The numbers of plays, and of all that was not normal."""
+        store = self.store
+        waiting = store.appended - store.durable if store.trouble else 0
+        odd = {name: self.odd[name] for name in Odd._fields}
+        odd |= {"store_failures": store.failures, "undurable": waiting}
+        counts = self.look(lambda core, now: core.counts(now))
+        return counts.with_odd(Odd(**odd))
+
+    def flush(self, seq: int, *, insist: bool) -> None:
+        """Return when the fact is durable; or, unless one insists, when it cannot be made so."""
+        store = self.store
+        if store.durable >= seq:
+            return
+        if insist:
+            store.wait(seq)
+        elif not store.trouble:
+            try:
+                store.wait(seq)
+            except JournalError:
+                store.keeper.look()  # type: ignore[attr-defined]  # only a store with one can fail
+
+    def number_of(self, play: Any) -> int:
+        """The number of a play, from what `ask` returned or from its id."""
+        whole = play.id if type(play) is Play else play
+        if type(whole) is not int:
+            whole = as_whole(getattr(play, "id", play))
+        try:
+            if whole is None:
+                raise unknown_play(play, self._core.asked)
+            return self.ids.number_of(whole, self._core.asked)
+        except UnknownPlayError:
+            self.odd["unknown"] += 1
+            raise
+
+    def catch_up(self) -> None:
+        """Do what was put off."""
+        while self._put_off:
+            try:
+                kind, number, delay = self._put_off.popleft()
+            except IndexError:
+                return
+            self.end(kind, number, delay)
+
+    def censor_all(self) -> int:
+        """Plays that an earlier process left out are cancelled at the last moment known."""
+        with self._lock:
+            core, last = self._core, self._core.now
+            seq = 0
+            for number in range(core.register.oldest, core.asked + 1):
+                if core.is_out(number):
+                    core.cancel(number, last)
+                    seq = self._record(core, Fact(CANCEL, last, number))
+                    self.odd["censored"] += 1
+        return seq
+
+    def snapshot(self) -> None:
+        """Hand the state over to the store."""
+        with self._lock:
+            self.store.take_snapshot(state.dump(self._ready()))
+
+    def close(self) -> None:
+        """Write down the state and let go; in a forked child, do nothing."""
+        if os.getpid() != self._process:
+            return
+        with self._lock:
+            if self.closed:
+                return
+            self.closed = True
+            try:
+                if self.path is not None:
+                    self.store.take_snapshot(state.dump(self._whole()))
+            finally:
+                self.store.close()
+
+    def forked(self) -> JournalError:
+        """What to say to a child of a fork."""
+        return JournalError(
+            f"The journal {self.path} was opened before this process was forked, and belongs to "
+            f"the parent; open an agent after the fork in each process, with a path of its own."
+        )
+
+    def before_fork(self) -> None:
+        """See `tarry.live.forking`."""
+        self._lock.acquire()
+
+    def after_fork_in_parent(self) -> None:
+        """See `tarry.live.forking`."""
+        self._lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """See `tarry.live.forking`: without a file, go on as another agent."""
+        self._lock = threading.RLock()
+        if self.path is not None:
+            self.store.after_fork()  # type: ignore[attr-defined]  # a store with a file
+            return
+        self._process = os.getpid()
+        core, seed = self._whole(), secrets.randbits(64)
+        core.seed = seed
+        for place, key in enumerate(new_random(seed).words[:2].tolist()):
+            core.maker.rng.words[place] = key
+        self.ids.begin(new_identity(), core.asked + 1)
+        self.store.change(self._revised(seed=seed, ids=self.ids.pieces))
+        self.store.take_snapshot(state.dump(core))
+
+    def _decide(self, core: Core, now: int) -> Arm | None:
+        """The choice of the policy; if that fails, only the time has gone on."""
+        try:
+            return core.decide(now)
+        except LiveError:  # no arm is open, and nothing has changed
+            self._dirty = False
+            raise
+        except Exception:
+            self._record(core, Fact(TIME, now))
+            self._dirty = False
+            self.odd["undecided"] += 1
+            raise
+
+    def _stopped(self) -> LiveError:
+        self.odd["undecided"] += 1
+        return LiveError(
+            f"{policy_label(self.policy)} has stopped: its threshold is met by no arm; use BDSE "
+            f"(cost) or BHSE (reward), which go on with another threshold."
+        )
+
+    def _record(self, core: Core, fact: Fact) -> int:
+        """Append a fact that has been applied; its number."""
+        seq = self.store.append(fact)
+        if seq % restore.LOOK == 0:
+            self._look_after(core)
+        return seq
+
+    def _look_after(self, core: Core) -> None:
+        """Hand over what the store is to have now and then."""
+        for chunk in due_chunks(core):
+            self.store.keep(chunk)
+        if self.store.snapshot_due(core.asked - core.register.oldest):
+            self.store.take_snapshot(state.dump(core))
+
+    def _ready(self) -> Core:
+        """The core, to be changed; an error if that cannot be."""
+        if os.getpid() != self._process:
+            raise self.forked()
+        if self.closed:
+            raise LiveError("The agent is closed; make a new one, with the same path to go on.")
+        return self._whole()
+
+    def _whole(self) -> Core:
+        """The core; made anew from the store if a change was interrupted."""
+        if self._dirty:
+            name = "The agent" if self.path is None else f"The journal {self.path}"
+            self._core = restore.restored(self.policy, self.store.settings, self.store, name)
+            self._dirty = False
+            self.odd["repaired"] += 1
+            log.warning("%s: a change was interrupted; its state was made anew.", name)
+        return self._core
+
+    def _defer(self, kind: int, number: int, delay: int | None) -> Told | bool:
+        """Put an end off until the change is done in whose middle it came; what it will do."""
+        core = self._core
+        out = core.is_out(number)
+        if delay is None and kind == RETURN and out:
+            start = core.register.start[number & core.register.mask]
+            delay = max(self.ticker.now() - start, 0)
+        self._put_off.append((kind, number, delay))
+        if kind == CANCEL:
+            return out
+        return Told.RETURNED if out else Told.REPEATED
+
+    def _check_free(self, what: str) -> None:
+        if os.getpid() != self._process:
+            raise self.forked()
+        if self._lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  # as above
+            raise LiveError(
+                f"The agent was {what} by a signal handler or a finaliser in the middle of another "
+                f"call of the same thread; do that after the handler has returned."
+            )
+
+    def _revised(self, **more: Any) -> dict[str, Any]:
+        """The settings with these changes."""
+        settings = self.store.settings
+        return settings | more | {"revision": settings.get("revision", 0) + 1}

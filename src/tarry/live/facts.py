@@ -1,0 +1,69 @@
+"""Facts: what happened to an agent, in order and with the time. They are the truth.
+
+    START     play number `play` began, of the arm with slot `value`; -1: the rule chose to stop
+    RETURN    it came back: after `value` ticks, or just now if that is None
+    FAIL      it ended in failure
+    CANCEL    nobody watches it any longer
+    ADD, REMOVE, PAUSE, RESUME     what became of the arm `name`
+    TIME      time went on to here without a play: a decision failed
+    POLICY    from here on the policy `name` decides
+
+That a play is closed at D follows from the times, and is no fact of its own. Evidence is a fold
+over facts (`apply`): a start has its arm, and nothing is decided again when a store is read.
+"""
+
+from typing import NamedTuple
+
+from tarry.live.core import Core
+from tarry.live.plays import Told
+
+START, RETURN, CANCEL, FAIL, ADD, REMOVE, PAUSE, RESUME, TIME, POLICY = range(1, 11)
+STOPPED = -1  # the slot of a start that was none
+
+
+class Fact(NamedTuple):
+    """One thing that happened, at tick `time`."""
+
+    kind: int
+    time: int
+    play: int | None = None  # its number
+    value: int | None = None  # the slot of its arm, or the delay that was told
+    name: str | None = None  # of an arm or a policy
+
+
+def apply(core: Core, fact: Fact) -> Told | bool:
+    """Let a fact happen to the core."""
+    kind, time, number, value, name = fact
+    if kind == START:
+        _start(core, number or 0, value, time)
+    elif kind == RETURN:
+        return core.tell(number or 0, value, time)
+    elif kind == FAIL:
+        return core.fail(number or 0, time)
+    elif kind == CANCEL:
+        return core.cancel(number or 0, time)
+    elif kind == TIME:
+        core.settle(time)
+    elif kind != POLICY:
+        _change_arms(core, kind, name or "", time)
+    return True
+
+
+def _start(core: Core, number: int, slot: int | None, time: int) -> None:
+    core.recall(time)
+    if slot == STOPPED:
+        return
+    if number != core.asked + 1:
+        raise ValueError(f"play {number} follows play {core.asked}")
+    core.start(core.by_slot(slot), time)
+
+
+def _change_arms(core: Core, kind: int, name: str, time: int) -> None:
+    if kind == ADD:
+        core.add_arm(name, time)
+    elif kind == REMOVE:
+        core.remove_arm(name, time)
+    elif kind in (PAUSE, RESUME):
+        core.pause_arm(name, time, paused=kind == PAUSE)
+    else:
+        raise ValueError(f"a fact of kind {kind}")

@@ -1,0 +1,103 @@
+"""The history of an agent: plays that ended, in chunks of so many, and as one table.
+
+A chunk is written once all of its plays are older than D, so that nothing about them can change.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tarry.arrays import FloatArray, IntArray
+from tarry.live.core import Core
+from tarry.live.packed import packed, unpacked
+from tarry.live.plays import Status
+from tarry.live.register import CANCELLED, OUT, Columns
+
+CHUNK = 4096  # plays
+KEPT = 1_000_000  # plays of a history, unless the user wants more or fewer
+
+
+class Chunk(NamedTuple):
+    """Plays `first` to `first` + CHUNK - 1, ended, packed."""
+
+    first: int
+    body: bytes
+
+
+class History(NamedTuple):
+    """Plays that ended, in the order in which they began."""
+
+    arms: IntArray  # names, as an array of objects
+    starts: FloatArray  # UTC, seconds since the epoch
+    delays: FloatArray  # seconds; of a cancelled play, how long it was watched
+    finished: IntArray  # whether the play came back (or failed): its delay is known to its end
+    statuses: IntArray  # "returned", "failed", "closed" (at D) or "cancelled"
+
+
+def due_chunks(core: Core) -> Iterator[Chunk]:
+    """The chunks that have become complete; once one is taken, the core may forget its plays."""
+    while core.ended > core.kept + CHUNK:
+        first = core.kept + 1
+        columns = core.register.columns(first, first + CHUNK)
+        yield Chunk(first, packed({"first": first}, ended_only(columns)._asdict()))
+        core.kept += CHUNK
+
+
+class Ended(NamedTuple):
+    """What is kept of a play that ended."""
+
+    slot: IntArray
+    start: IntArray
+    delay: IntArray
+    status: IntArray
+
+
+def ended_only(columns: Columns) -> Ended:
+    """What is kept of plays of a register; one that is out has no delay."""
+    watched = np.where(columns.status == CANCELLED, columns.watched, columns.delay)
+    return Ended(columns.slot, columns.start, watched, columns.status)
+
+
+def read_chunk(chunk: Chunk) -> Ended:
+    """The plays of a chunk; ValueError if it holds something else."""
+    meta, columns = unpacked(chunk.body)
+    found = Ended(*(columns[name] for name in Ended._fields))
+    if meta["first"] != chunk.first or any(len(column) != CHUNK for column in found):
+        raise ValueError(f"the plays from {chunk.first} on are not there")
+    return found
+
+
+def all_ended(chunks: Sequence[Chunk], core: Core, now: int) -> tuple[int, Ended]:
+    """The plays of these chunks and those still in the register, and the number of the first.
+
+    Those that are out are among them, with status OUT; those that have reached D count as closed.
+    Chunks that do not join up are left out.
+    """
+    register = core.register
+    rest = ended_only(register.columns(core.kept + 1, register.last + 1))
+    overdue = (rest.status == OUT) & (rest.start <= now - core.max_delay)
+    rest.status[overdue] = list(Status).index(Status.CLOSED)
+    rest.delay[overdue] = core.max_delay
+    parts, first = [rest], core.kept + 1
+    for chunk in reversed(chunks):
+        if chunk.first != first - CHUNK:
+            break
+        parts.append(read_chunk(chunk))
+        first = chunk.first
+    parts.reverse()
+    return first, Ended(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def history(plays: Ended, names: Sequence[str], created: float, most: int) -> History:
+    """The last `most` plays as a table."""
+    done = plays.status != OUT
+    rows = Ended(*(column[done][-most:] if most else column[:0] for column in plays))
+    words = np.array([str(status) for status in Status], object)
+    return History(
+        arms=np.array(names, object)[rows.slot],
+        starts=created + rows.start / 1e6,
+        delays=rows.delay / 1e6,
+        finished=np.isin(rows.status, (1, 4)),
+        statuses=words[rows.status],
+    )

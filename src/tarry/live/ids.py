@@ -1,0 +1,48 @@
+"""Ids of plays: whole numbers that carry the identity of the agent that gave them out.
+
+    id = identity * 2^40 + number
+
+The id of another agent is thus unknown here. An agent that goes on as another one (a forked copy,
+or one whose journal is from before there were identities) has several, each from some number on.
+"""
+
+import secrets
+from collections.abc import Sequence
+
+from tarry.live.core import unknown_play
+
+SHIFT = 40
+MOST = 2**23  # so that an id fits into 63 bits
+STEP = 15  # 2^40 leaves 1 modulo 3 and 5: ids taken modulo 2, 3, 5 or 10 go on as the numbers do
+
+
+def new_identity() -> int:
+    """One that hardly any other agent has; every so many plays are as many ids."""
+    return STEP * (secrets.randbelow(MOST // STEP - 1) + 1)
+
+
+class Ids:
+    """The identities of an agent: (identity, first number) in order."""
+
+    def __init__(self, pieces: Sequence[Sequence[int]]) -> None:
+        self.pieces = [(identity, first) for identity, first in pieces]
+        self._base = self.pieces[-1][0] << SHIFT
+
+    def begin(self, identity: int, first: int) -> None:
+        """From play number `first` on the agent is another one."""
+        self.pieces.append((identity, first))
+        self._base = identity << SHIFT
+
+    def id_of(self, number: int) -> int:
+        """The id of the latest play, or of one since the identity is as it is."""
+        return self._base + number
+
+    def number_of(self, whole: int, asked: int) -> int:
+        """The number of the play with this id, if it is one of the `asked` plays of this agent."""
+        identity, number = whole >> SHIFT, whole & ((1 << SHIFT) - 1)
+        end = asked + 1
+        for mine, first in reversed(self.pieces):
+            if identity == mine and first <= number < end:
+                return number
+            end = first
+        raise unknown_play(whole, asked)

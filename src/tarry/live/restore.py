@@ -1,0 +1,79 @@
+"""How a core comes back from what a store has kept."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from tarry.errors import JournalError
+from tarry.live import state
+from tarry.live.core import Core
+from tarry.live.facts import apply
+from tarry.live.history import Chunk, all_ended, due_chunks
+from tarry.live.rebuild import rebuild
+from tarry.live.store.protocol import Store
+from tarry.policies.label import policy_label
+from tarry.policies.protocol import Policy, Setting
+
+LOOK = 64  # facts after which it is looked whether a snapshot or a chunk of history is due
+log = logging.getLogger("tarry")
+
+
+def new_core(policy: Policy, settings: dict[str, Any]) -> Core:
+    """A core in which nothing happened yet."""
+    setting = Setting(
+        arms=len(settings["arms"]),
+        max_delay=settings["max_delay"],
+        horizon=settings["horizon"],
+        reward=settings["payoff"] == "reward",
+    )
+    remembered = settings["remembered"]
+    return Core(policy, settings["arms"], setting, settings["seed"], remembered=remembered)
+
+
+def check_keepable(core: Core) -> None:
+    """Refuse a rule that no store can keep."""
+    try:
+        state.numbers_of(core.open.rule)
+    except TypeError as error:
+        raise JournalError(
+            f"The rule of {policy_label(core.policy)} holds {error}, which a journal cannot keep; "
+            f"use numbers, arrays and NamedTuples of them, or no path."
+        ) from error
+
+
+def restored(policy: Policy, settings: dict[str, Any], store: Store, name: str) -> Core:
+    """The core after all facts of the store; `name` is what to call the store."""
+    core = new_core(policy, settings)
+    body, facts = store.kept()
+    if body is not None:
+        used = take_evidence(core, body, store.chunks)
+        if used is not None:
+            log.warning(
+                "%s: the evidence for %s was made anew from the last %d of %d plays.",
+                name,
+                policy_label(policy),
+                used,
+                core.asked,
+            )
+    first = store.appended - len(facts) + 1
+    for number, fact in enumerate(facts, first):
+        apply(core, fact)
+        if number % LOOK == 0:
+            for chunk in due_chunks(core):
+                store.keep(chunk)
+    return core
+
+
+def take_evidence(core: Core, body: bytes, chunks: Any) -> int | None:
+    """Bring a fresh core to where a snapshot was taken.
+
+    None if the evidence could be taken as it is; else it is made anew from the history, given as a
+    function or as chunks, and the number of plays that it is of is returned.
+    """
+    meta, columns = state.load(core, body)
+    try:
+        state.load_desks(core, meta, columns)
+    except (ValueError, KeyError):
+        found: Sequence[Chunk] = chunks() if callable(chunks) else chunks
+        return rebuild(core, *all_ended(found, core, core.now))
+    return None

@@ -1,0 +1,115 @@
+"""How an agent begins: a new one, or one that goes on from its store."""
+
+import logging
+import secrets
+from pathlib import Path
+from typing import Any
+
+from tarry.errors import InputError, JournalError, LiveError
+from tarry.live.clock import Ticker
+from tarry.live.core import Core
+from tarry.live.engine import Engine
+from tarry.live.facts import POLICY, Fact
+from tarry.live.ids import new_identity
+from tarry.live.restore import check_keepable, new_core, restored
+from tarry.live.settings import Given, check_same, check_stored
+from tarry.live.store.memory import MemoryStore
+from tarry.live.store.protocol import Store
+
+log = logging.getLogger("tarry")
+
+
+def started(given: Given) -> Engine:
+    """The engine of an agent."""
+
+    def fresh() -> dict[str, Any]:
+        if given.arms is None:
+            raise InputError("No arms are given; a new agent needs arms=[...], their names.")
+        return given.settings | {
+            "arms": given.arms,
+            "slots": given.arms,
+            "seed": secrets.randbits(64) if given.seed is None else given.seed,
+            "remembered": given.remembered,
+            "created": given.clock.utc(),
+            "ids": [[new_identity(), 1]],
+            "file": secrets.randbits(63),
+        }
+
+    if given.path is None:
+        settings = fresh()
+        core = new_core(given.policy, settings)
+        store: Store = MemoryStore(settings, given.history)
+        ticker = Ticker(given.clock, settings["created"])
+        return Engine(given.policy, store, ticker, core, None)
+    return _on_file(given, given.path, fresh)
+
+
+def _on_file(given: Given, path: Path, fresh: Any) -> Engine:
+    from tarry.live.store.schema import damaged
+    from tarry.live.store.sqlite import SqliteStore
+
+    if given.arms is not None:
+        check_keepable(new_core(given.policy, fresh()))
+    store = SqliteStore(path, fresh, given.durability, given.history)
+    try:
+        check_stored(path, store.settings)
+        check_same(path, store.settings, given)
+        before = store.settings
+        store.settings = before | {key: given.settings[key] for key in ("policy", "horizon")}
+        try:
+            core = restored(given.policy, store.settings, store, f"The journal {path}")
+        except JournalError:
+            raise
+        except Exception as error:
+            why = f"its facts do not fit each other ({_sentence(error)})"
+            raise damaged(path, why) from error
+        check_keepable(core)
+        _check_arms(path, core, given.arms)
+        engine = Engine(
+            given.policy, store, Ticker(given.clock, before["created"], core.now), core, path
+        )
+        seq = _note_policy(engine, store, before, core)
+        if given.in_flight == "censor":
+            seq = engine.censor_all() or seq
+        if seq:
+            store.wait(seq)
+    except BaseException:
+        store.close()
+        raise
+    return engine
+
+
+def _note_policy(engine: Engine, store: Store, before: dict[str, Any], core: Core) -> int:
+    """If another policy decides from now on, write that down and say so."""
+    settings = store.settings
+    if settings == before:
+        return 0
+    seq = store.append(Fact(POLICY, core.now, name=settings["policy"]))
+    store.change(settings | {"revision": before.get("revision", 0) + 1})
+    engine.snapshot()
+    log.warning(
+        "The journal %s was decided on by %s and is by %s from now on.",
+        engine.path,
+        _called(before),
+        _called(settings),
+    )
+    return seq
+
+
+def _called(settings: dict[str, Any]) -> str:
+    horizon = settings["horizon"]
+    return f"{settings['policy']}{f' with horizon {horizon}' if horizon else ''}"
+
+
+def _check_arms(path: Path, core: Core, names: list[str] | None) -> None:
+    here = list(core.arms)
+    if names is not None and sorted(names) != sorted(here):
+        raise JournalError(
+            f"The journal {path} has the arms {', '.join(here)}, but {', '.join(names)} "
+            f"are given; leave arms out and use add_arm and remove_arm."
+        )
+
+
+def _sentence(error: Exception) -> str:
+    kind = "" if isinstance(error, LiveError | ValueError) else f"{type(error).__name__}: "
+    return f"{kind}{str(error).rstrip('.')}"

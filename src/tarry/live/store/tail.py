@@ -1,0 +1,58 @@
+"""The latest facts, in memory: what is not durable yet, and what came after the last snapshot.
+
+Every change is one assignment or one `append`, so that it happens or does not, whatever interrupts
+the thread that makes it; and no lock is needed to read.
+"""
+
+from typing import NamedTuple
+
+from tarry.live.facts import Fact
+from tarry.live.store.protocol import Kept
+
+
+class Snapshot(NamedTuple):
+    """The evidence after fact number `number`."""
+
+    number: int
+    body: bytes | None
+
+
+class Tail:
+    """Facts from some number on, and the latest snapshot."""
+
+    def __init__(self, snapshot: Snapshot, facts: list[Fact]) -> None:
+        self.snapshot = snapshot
+        self._facts = snapshot.number, facts  # the number of the fact before, and those after it
+
+    @property
+    def appended(self) -> int:
+        """The number of the latest fact."""
+        before, facts = self._facts
+        return before + len(facts)
+
+    def append(self, fact: Fact) -> int:
+        """One more; returns its number."""
+        before, facts = self._facts
+        facts.append(fact)
+        return before + len(facts)
+
+    def after(self, number: int) -> list[Fact]:
+        """The facts after this one."""
+        before, facts = self._facts
+        return facts[max(number - before, 0) :]
+
+    def since_snapshot(self) -> Kept:
+        """The latest snapshot and the facts after it."""
+        return Kept(self.snapshot.body, self.after(self.snapshot.number))
+
+    def take_snapshot(self, body: bytes) -> Snapshot:
+        """Evidence after all facts so far."""
+        self.snapshot = Snapshot(self.appended, body)
+        return self.snapshot
+
+    def forget(self, number: int) -> None:
+        """Let go of facts up to this one that the snapshot holds."""
+        before, facts = self._facts
+        number = min(number, self.snapshot.number)
+        if number > before:
+            self._facts = number, facts[number - before :]

@@ -1,0 +1,143 @@
+"""A forked child never touches its parent's file, never hangs, and is told what to do."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+HEAD = """
+import gc, os, signal, sys, threading, time
+import tarry
+path = sys.argv[1]
+
+def opened(path=path, **more):
+    return tarry.Agent(tarry.DelayedUCB(), arms=["a", "b"], payoff="cost", max_delay=60.0,
+                       path=path, durability="normal", in_flight="keep", **more)
+"""
+
+
+def run(code: str, path: Path) -> list[str]:
+    """Run a program in a fresh interpreter; the lines that it printed."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", HEAD + textwrap.dedent(code), str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+ENDINGS = {
+    "ends": "sys.exit(0)",
+    "deletes": "del agent; gc.collect(); sys.exit(0)",
+    "closes": "agent.close(); sys.exit(0)",
+    "asks": "ask(); sys.exit(0)",
+    "ends at once": "os._exit(0)",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_nothing_is_lost_by_a_child(ending: str, tmp_path: Path) -> None:
+    """However a child ends, what its parent acknowledged before and after is there after a kill."""
+    code = f"""
+    agent = opened()
+    def ask():
+        try:
+            agent.ask()
+        except tarry.errors.JournalError as error:
+            print(error, flush=True)
+    for _ in range(200):
+        agent.tell(agent.ask())
+    pid = os.fork()
+    if pid == 0:
+        {ENDINGS[ending]}
+    os.waitpid(pid, 0)
+    for _ in range(50):
+        agent.tell(agent.ask())
+    if os.fork() == 0:
+        {ENDINGS[ending]}
+    os.wait()
+    print("acknowledged", agent.counts.returned, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+    """
+    lines = run(code, tmp_path / "a.db")
+    assert lines[-1] == "acknowledged 250"
+    if ending == "asks":
+        assert "belongs to the parent; open an agent after the fork" in lines[0]
+        assert lines[0].count(". ") == 0
+    assert run("print(opened().counts.returned)", tmp_path / "a.db") == ["250"]
+
+
+def test_a_child_born_amid_other_threads_does_not_hang(tmp_path: Path) -> None:
+    """Twenty forks while threads ask and tell: each child is refused or goes on, and ends."""
+    code = """
+    agent, free = opened(), opened(None)
+    stop = threading.Event()
+    def work(agent):
+        while not stop.is_set():
+            agent.tell(agent.ask())
+    threads = [threading.Thread(target=work, args=(a,)) for a in (agent, agent, free, free)]
+    for thread in threads:
+        thread.start()
+    refused = 0
+    for _ in range(20):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                agent.tell(agent.ask())
+            except tarry.errors.JournalError:
+                free.tell(free.ask())
+                counts = free.counts
+                os._exit(7 if counts.asked == sum(counts[1:5]) else 1)
+            os._exit(1)
+        refused += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+    stop.set()
+    for thread in threads:
+        thread.join()
+    print(refused)
+    """
+    assert run(code, tmp_path / "a.db") == ["20"]
+
+
+def test_a_copy_without_a_file_is_another_agent(tmp_path: Path) -> None:
+    """In a child, an agent in memory goes on with ids and randomness of its own."""
+    code = """
+    agent = tarry.Agent(arms=list("abcdefgh"), payoff="cost", max_delay=60.0, seed=1)
+    before = agent.ask()
+    read, write = os.pipe()
+    if os.fork() == 0:
+        agent.tell(before)
+        plays = [agent.ask() for _ in range(60)]
+        os.write(write, f"{plays[0].id} {''.join(p.arm for p in plays)}".encode())
+        os._exit(0)
+    os.wait()
+    theirs, arms = os.read(read, 1000).decode().split()
+    mine = [agent.ask() for _ in range(60)]
+    print(arms != "".join(p.arm for p in mine))
+    try:
+        agent.tell(int(theirs))
+    except tarry.errors.UnknownPlayError:
+        print("unknown")
+    agent.tell(before)
+    """
+    assert run(code, tmp_path / "a.db") == ["True", "unknown"]
+
+
+def test_the_file_is_free_when_the_parent_ends(tmp_path: Path) -> None:
+    """A child that lives on does not hold the lock of its parent."""
+    code = """
+    agent = opened()
+    agent.ask()
+    if os.fork() == 0:
+        os.close(1)
+        time.sleep(3)
+        os._exit(0)
+    agent.close()
+    again = opened()
+    print(again.counts.asked)
+    """
+    assert run(code, tmp_path / "a.db") == ["1"]
