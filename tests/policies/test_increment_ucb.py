@@ -29,10 +29,10 @@ CASES: dict[str, tuple[Any, Any, Transcription]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_small_worlds(name: str) -> None:
-    """On hundreds of random small worlds all three agree, and the worlds are not all dull."""
+    """On a hundred random small worlds all three agree, and the worlds are not all dull."""
     met: Counter[str] = Counter()
 
-    @settings(max_examples=max(150, settings.default.max_examples if settings.default else 0))
+    @settings(max_examples=max(100, settings.default.max_examples if settings.default else 0))
     @given(
         kind=st.sampled_from(["zero", "longest", "constant", "two-point", "near", "uniform"]),
         arms=st.integers(1, 4),
@@ -46,8 +46,8 @@ def test_small_worlds(name: str) -> None:
         met["settled"] += bool(arms > 1 and len(set(run.arms[-3 * arms :].tolist())) < arms)
 
     check()
-    assert met["worlds"] >= 150
-    assert met["settled"] >= 20, met
+    assert met["worlds"] >= 100
+    assert met["settled"] >= 10, met
 
 
 @pytest.mark.parametrize("name", CASES)
