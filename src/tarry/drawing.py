@@ -43,11 +43,11 @@ __all__ = [
 COLUMN = 3.9  # inches; drawn so that 3.4 inches, a column of a paper, is readable
 STYLE: Any = {
     "font.size": 8.5,
-    "axes.titlesize": 9,
-    "axes.labelsize": 8.5,
+    "axes.titlesize": 9.5,
+    "axes.labelsize": 9,
     "legend.fontsize": 8,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.titlecolor": INK,

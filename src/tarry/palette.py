@@ -8,8 +8,8 @@ from typing import Any
 INK = "#1b1b1b"  # text and axes; the report turns it into the colour of its own text
 BLUE, SKY, GREEN = "#0072B2", "#56B4E9", "#009E73"  # Okabe and Ito
 ORANGE, RED, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
-GREY, BROWN = "#7f7f7f", "#8c6d31"  # two more, for crowded figures
-PALETTE = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, INK, GREY, BROWN)
+GREY, BROWN, VIOLET = "#7f7f7f", "#8c6d31", "#6a3fb5"  # three more, for crowded figures
+PALETTE = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, INK, GREY, BROWN, VIOLET)
 DARK = {  # the same hues for a dark ground
     BLUE: "#4fa9e0",
     RED: "#ff8a4c",
@@ -19,6 +19,7 @@ DARK = {  # the same hues for a dark ground
     SKY: "#9bd7f7",
     GREY: "#ababab",
     BROWN: "#c9a75c",
+    VIOLET: "#b79cf2",
 }
 LINE_STYLES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (8, 2)))
 
@@ -35,6 +36,7 @@ FIXED = {
     "DelayedThompson": GREEN,
     "SurvivalThompson": INK,
     "SurvivalUCB": BROWN,
+    "IncrementUCB": VIOLET,
 }
 
 

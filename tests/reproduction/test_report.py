@@ -16,6 +16,7 @@ import tarry
 from tarry.errors import ResultsError, UnknownNameError
 from tarry.experiments.compare import run_experiment
 from tarry.reproduction import reproduce as reproduction
+from tarry.reproduction.found import read_found, verdict_records
 from tarry.reproduction.page import cell, figure, table
 from tarry.reproduction.paper import Size, paper_experiment, size_of
 from tarry.reproduction.report import figure_count, write_report
@@ -135,7 +136,7 @@ def test_every_figure_is_in_the_report_and_on_disk(place: Path) -> None:
     names = {path.stem for path in (place / "figures").glob("*.svg")}
     assert names == {path.stem for path in (place / "figures").glob("*.png")}
     assert {f"figure-{name}" for name in names} <= set(read(place).ids)
-    assert len(names) == 2 * (1 + 2 + 1) + 2
+    assert len(names) == 2 * (1 + 1 + 2) + 2 + 1
 
 
 def test_every_claim_has_a_verdict(place: Path) -> None:
@@ -144,7 +145,9 @@ def test_every_claim_has_a_verdict(place: Path) -> None:
     for claim in (
         "Reward: BHSE outperforms OPSE.",
         "Reward: BHSE outperforms CensoredUCB.",
-        "Reward: regret is higher on Bernoulli than on truncated normal.",
+        "Reward: regret is higher on Bernoulli than on truncated normal, BHSE.",
+        "Cost: IncrementUCB has less regret than BDSE.",
+        "Cost: SurvivalUCB has less regret than BDSE.",
         "Cost: BDSE outperforms OPSE.",
         "Cost: not throwing the history away at a doubling smooths this.",
         "Table 1, cost: the regret of BDSE does not grow with D.",
@@ -154,8 +157,45 @@ def test_every_claim_has_a_verdict(place: Path) -> None:
     verdicts = re.findall(r'class="badge (\w+)"', text)
     assert len(verdicts) > 25
     assert set(verdicts) <= {"holds", "fails", "open"}
-    for anchor in ("claims", "reward", "cost", "scaling", "theory", "settings"):
+    for anchor in (
+        "claims",
+        "reward",
+        "cost",
+        "ours",
+        "scaling",
+        "variation",
+        "theory",
+        "settings",
+    ):
         assert f'<section id="{anchor}">' in text
+
+
+def test_findings_come_first_and_every_claim_once(place: Path) -> None:
+    """The page opens with what was found and the best picture, and tells no claim twice."""
+    text = (place / "index.html").read_text()
+    assert text.index('class="lead"') < text.index('id="figure-headline"') < text.index("<nav>")
+    heads = re.findall(r"<h3>(.*?)</h3>", text)
+    assert len(heads) == len(set(heads)) > 20
+    assert "<th>payoff</th>" in text
+    assert re.search(r"There are \d+ verdicts", text)
+
+
+def test_letters_are_defined_once_and_lines_are_short(place: Path) -> None:
+    """The page is light: no letter has two shapes in it, no coordinate more than three digits."""
+    text = (place / "index.html").read_text()
+    letters = re.findall(r'<path id="(DejaVu[^"]*)"', text)
+    assert len(letters) == len(set(letters)) > 20
+    assert set(re.findall(r'href="#(DejaVu[^"]*)"', text)) <= set(letters)
+    assert not re.search(r' d="[^"]*\.\d{3}', text)
+    on_disk = sum(path.stat().st_size for path in (place / "figures").glob("*.svg"))
+    assert len(text) < 0.75 * on_disk
+
+
+def test_verdicts_are_for_programs_too(place: Path) -> None:
+    """Each verdict is a record with its runs and its p-value."""
+    records = verdict_records(read_found(place).claims)
+    assert {record["verdict"] for record in records} <= {"holds", "does not hold here", "undecided"}
+    assert all(0 <= record["p"] <= 1 and record["runs"] >= 2 for record in records)
 
 
 def test_report_is_written_anew_from_disk(place: Path, tmp_path: Path) -> None:

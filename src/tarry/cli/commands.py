@@ -24,7 +24,8 @@ TABLE_KEYS = ("payoff", "horizon", "runs", "seed")
 
 def reproduce(options: Namespace) -> None:
     """`tarry reproduce`."""
-    from tarry.reproduction.report import DATA
+    from tarry.reproduction import story
+    from tarry.reproduction.found import DATA, read_found
     from tarry.reproduction.reproduce import PARTS
     from tarry.reproduction.reproduce import reproduce as run
 
@@ -36,11 +37,17 @@ def reproduce(options: Namespace) -> None:
     try:
         with executor_of(options) as executor:
             report_path = run(
-                out, parts=parts, quick=options.quick, workers=options.workers, executor=executor
+                out,
+                parts=parts,
+                quick=options.quick,
+                runs=options.runs,
+                workers=options.workers,
+                executor=executor,
             )
     except OtherExperimentError as error:
         hint = "; --fresh forgets earlier results."
         raise OtherExperimentError(f"{str(error).rstrip('.')}{hint}") from error
+    say(story.counts(read_found(out).claims))
     say(f"The report is {report_path}; figures are in {report_path.parent / 'figures'}.")
 
 
@@ -199,9 +206,16 @@ def arm_records(problem: "Problem") -> list[dict[str, Any]]:
 
 def report(options: Namespace) -> None:
     """`tarry report`."""
+    from tarry.reproduction.found import read_found, verdict_records
     from tarry.reproduction.report import write_report
 
-    say(f"The report is {write_report(options.folder)}.")
+    check_folder(options.folder)
+    path = write_report(options.folder)
+    if options.json or options.csv:
+        records = verdict_records(read_found(Path(options.folder)).claims)
+        show_records(options, records, lambda: None)
+        return
+    say(f"The report is {path}.")
 
 
 def demo(options: Namespace) -> None:

@@ -92,6 +92,12 @@ def add_reproduce(command: argparse.ArgumentParser) -> Command:
         help="fewer runs and scales, for a first look in under a minute",
     )
     command.add_argument(
+        "--runs",
+        type=whole,
+        metavar="N",
+        help="runs that the verdicts are made from (default 200); more go on from those there",
+    )
+    command.add_argument(
         "--out",
         metavar="FOLDER",
         help="where results, figures and index.html go (default: results, or results/quick)",
@@ -218,6 +224,7 @@ def add_report(command: argparse.ArgumentParser) -> Command:
         metavar="FOLDER",
         help="of 'tarry reproduce' (default: results)",
     )
+    add_formats(command)
     return commands.report
 
 

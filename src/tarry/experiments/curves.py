@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -118,6 +118,16 @@ class FinalTable(Rows[FinalRow]):
         raise InputError(
             f"The table has no row for {policy!r}{f' on {problem!r}' if problem else ''}."
         )
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dict per row, with an entry for each quantile that was asked for."""
+        found = []
+        for row in self.rows:
+            record = row._asdict()
+            quantiles = record.pop("quantiles")
+            names = [f"quantile {share:g}" for share in self.shares]
+            found.append({**record, **dict(zip(names, quantiles, strict=True))})
+        return found
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """The heads and the rows as text; the problem is left out where there is only one."""

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tarry._version import __version__
@@ -18,7 +18,10 @@ body { margin: 0 auto; max-width: 76rem; padding: 1rem; color: var(--ink);
   background: var(--paper); font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 1rem 0 .5rem; }
 h2 { font-size: 1.25rem; margin: 2.5rem 0 .75rem; border-bottom: 1px solid var(--line); }
-p { max-width: 46rem; } nav a { margin-right: 1rem; } a { color: inherit; }
+h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; }
+p { max-width: 46rem; } .lead { font-size: 1.1rem; }
+.best { max-width: 44rem; }
+nav { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; } a { color: inherit; }
 .gallery { display: grid; gap: 1rem;
   grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); }
 figure { margin: 0; padding: .75rem; background: var(--card); border: 1px solid var(--line);
@@ -37,6 +40,7 @@ details { margin: 1rem 0; } summary { cursor: pointer; font-weight: 600; }
 pre { overflow-x: auto; padding: .75rem; background: var(--card); font-size: .8rem; }
 footer { margin: 3rem 0 1rem; color: var(--soft); font-size: .85rem; }
 @media (max-width: 40rem) {
+  body { padding: .5rem; } figure { padding: .25rem; }
   .matrix thead, .lines thead { display: none; }
   .matrix tr, .lines tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--line); }
   .matrix td, .lines td { display: flex; justify-content: space-between; gap: 1rem; border: 0;
@@ -55,6 +59,10 @@ COLOURS = f":root {{ {INKS} }}\n@media (prefers-color-scheme: dark) {{ :root {{ 
 KINDS = {"holds": "holds", "does not hold here": "fails", "undecided": "open"}
 
 
+LETTERS = "DejaVu"  # how the names of letters begin, the same in every drawing
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
 class Markup(str):
     """Text that is HTML already."""
 
@@ -69,28 +77,36 @@ class Section(NamedTuple):
     parts: Sequence[str]
 
 
-def document(title: str, lead: str, sections: Sequence[Section]) -> str:
-    """The whole page, with nothing to load from elsewhere."""
+def document(title: str, opening: Sequence[str], sections: Sequence[Section]) -> str:
+    """The whole page, with nothing to load from elsewhere; `opening` stands before the contents."""
     links = " ".join(f'<a href="#{s.anchor}">{html.escape(s.title)}</a>' for s in sections)
+    top = "\n".join(opening)
     body = "\n".join(
         f'<section id="{s.anchor}">\n<h2>{html.escape(s.title)}</h2>\n'
         + "\n".join(s.parts)
         + "\n</section>"
         for s in sections
     )
+    whole = f"{top}\n<nav>{links}</nav>\n{body}"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}</title>\n<style>{STYLE}{COLOURS}</style>\n</head>\n<body>\n"
-        f"<h1>{html.escape(title)}</h1>\n{paragraph(lead)}\n<nav>{links}</nav>\n{body}\n"
+        f"<h1>{html.escape(title)}</h1>\n{letters_once(whole)}\n"
         f"<footer>Written by tarry {__version__}. Bandits that learn while they wait.</footer>\n"
         "</body>\n</html>\n"
     )
 
 
-def paragraph(text: str) -> str:
+def paragraph(text: str, kind: str = "") -> str:
     """A paragraph."""
-    return f"<p>{html.escape(text)}</p>"
+    chosen = f' class="{kind}"' if kind else ""
+    return f"<p{chosen}>{cell(text)}</p>"
+
+
+def subheading(text: str) -> str:
+    """The title of something smaller than a section."""
+    return f"<h3>{html.escape(text)}</h3>"
 
 
 def preformatted(text: str) -> str:
@@ -103,9 +119,10 @@ def details(title: str, content: str) -> str:
     return f"<details>\n<summary>{html.escape(title)}</summary>\n{content}\n</details>"
 
 
-def badge(verdict: str) -> Markup:
-    """A verdict, told by word, sign and colour."""
-    return Markup(f'<span class="badge {KINDS[verdict]}">{html.escape(verdict)}</span>')
+def badge(verdict: str, note: str = "") -> Markup:
+    """A verdict, told by word, sign and colour, with a mark behind it."""
+    text = html.escape(verdict + note)
+    return Markup(f'<span class="badge {KINDS[verdict]}">{text}</span>')
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "lines") -> str:
@@ -158,12 +175,44 @@ def on_white(drawing: str) -> str:
     return f'{drawing[:end]}\n <rect width="100%" height="100%" fill="#ffffff"/>{drawing[end:]}'
 
 
+def letters_once(text: str) -> str:
+    """The page with each shape of a letter defined once, where it is first used."""
+    seen: set[str] = set()
+
+    def first(found: re.Match[str]) -> str:
+        new = found[1] not in seen
+        seen.add(found[1])
+        return found[0] if new else ""
+
+    return re.sub(rf'<path id="({LETTERS}[^"]*)"[^>]*/>', first, text)
+
+
+def lighter(svg: str) -> str:
+    """The same drawing with coordinates to a tenth of a point, and nothing between its parts.
+
+    Shapes of letters (in <defs>) are drawn large and scaled down, so a whole number will do there.
+    """
+
+    def rounded(digits: int) -> Callable[[re.Match[str]], str]:
+        return lambda found: f"{float(found[0]):.{digits}f}".rstrip("0").rstrip(".")
+
+    def path(found: re.Match[str]) -> str:
+        digits = 0 if max(map(abs, map(float, NUMBER.findall(found[1])))) > 1000 else 1
+        text = " ".join(re.sub(r"-?\d+\.\d+", rounded(digits), found[1]).split())
+        joined = re.sub(r" ?([A-Za-z]) ?", r"\1", text)
+        return f' d="{joined}"'
+
+    svg = re.sub(r' d="([^"]*\d[^"]*)"', path, svg)
+    svg = re.sub(r'(?<=[ (,"])-?\d+\.\d{3,}(?=[ ),"])', rounded(3), svg)
+    return re.sub(r">\s+<", "><", svg)
+
+
 def figure(name: str, drawing: str, caption: str) -> str:
     """A drawing inside the page: its own names, the text colour of the page, a caption."""
     svg = drawing[drawing.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    svg = re.sub(r'href="#', f'href="#{name}-', svg)
+    svg = lighter(re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL))
+    svg = re.sub(rf'\bid="(?!{LETTERS})', f'id="{name}-', svg)
+    svg = re.sub(rf'href="#(?!{LETTERS})', f'href="#{name}-', svg)
     svg = re.sub(r"url\(#", f"url(#{name}-", svg)
     svg = svg.replace(INK, "currentColor")
     for colour in DARK:

@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
+from tarry.checks import check_whole
 from tarry.errors import UnknownNameError
 from tarry.experiments.compare import run_experiment
 from tarry.experiments.experiment import Experiment
@@ -15,7 +16,7 @@ from tarry.experiments.result import drawing
 from tarry.experiments.result_folder import read_description, write_file
 from tarry.experiments.runner import compile_policies
 from tarry.problems.problem import Payoff
-from tarry.reproduction.paper import QUICK, Size, paper_experiment
+from tarry.reproduction.paper import QUICK, Size, field_experiment, paper_experiment
 from tarry.reproduction.report import (
     DATA,
     EVENTS,
@@ -27,9 +28,16 @@ from tarry.reproduction.report import (
 )
 from tarry.reproduction.scaling import scaling_experiments
 from tarry.reproduction.theory_checks import CHECKED, EventRow, event_rows
+from tarry.reproduction.variation import variation_experiment
 
 PARTS = ("cost", "reward", "scaling", "theory")
-SLOWNESS = {"SurvivalThompson": 7.0, "DelayedThompson": 12.0, "CensoredUCB": 3.0}
+SLOWNESS = {
+    "SurvivalThompson": 4.0,
+    "SurvivalUCB": 3.0,
+    "IncrementUCB": 5.0,
+    "DelayedThompson": 9.0,
+    "CensoredUCB": 3.0,
+}
 DRAWING = 1e7  # a figure takes as long as this many steps of a quick policy
 CHECKING = 3e6  # the good event of a run
 
@@ -39,12 +47,15 @@ def reproduce(
     *,
     parts: Sequence[str] = PARTS,
     quick: bool = False,
+    runs: int | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
 ) -> Path:
     """Run the parts that are not finished in `out`, and write figures and report there.
 
-    Returns the path of the report. Interrupted, the same call goes on where it stopped.
+    `runs` is how many runs the verdicts on the paper's claims are made from. Returns the path of
+    the report. Interrupted, the same call goes on where it stopped; with more runs it goes on from
+    those that are there.
     """
     for part in parts:
         if part not in PARTS:
@@ -52,14 +63,16 @@ def reproduce(
     drawing()  # without matplotlib there is no report, and it is better to say so first
     place = Path(out)
     size = QUICK if quick else Size()
+    if runs is not None:
+        size = size._replace(runs=check_whole("number of runs", runs, 3))
     jobs = experiments(parts, size, quick=quick)
     if executor is None:
         for experiment in jobs.values():
             compile_policies(experiment)
     checks = PAYOFFS if "theory" in parts else ()
-    runs = 1 if quick else 3
+    watched = 1 if quick else 3
     weights = {name: weight_of(experiment) for name, experiment in jobs.items()}
-    checked = {payoff: CHECKING * event_runs(payoff, size, runs) for payoff in checks}
+    checked = {payoff: CHECKING * event_runs(payoff, size, watched) for payoff in checks}
     drawing_all = DRAWING * figure_count(to_draw(place, jobs))
     total = sum(weights.values()) + sum(checked.values()) + drawing_all
     with bar("reproduce", total) as advance:
@@ -75,7 +88,7 @@ def reproduce(
             tell(experiment.size, experiment.size)  # what was finished before is told by nobody
         rows: list[EventRow] = []
         for payoff in checks:
-            rows += event_rows(paper_experiment(payoff, size), runs)
+            rows += event_rows(paper_experiment(payoff, size), watched)
             advance(checked[payoff], what=f"good event, {payoff}")
         if rows:
             keep_events(place, rows)
@@ -102,6 +115,8 @@ def experiments(parts: Sequence[str], size: Size, *, quick: bool) -> dict[str, E
     for payoff in PAYOFFS:
         if payoff in parts:
             jobs[payoff] = paper_experiment(payoff, size)
+            jobs[f"{payoff}-field"] = field_experiment(payoff, size)
+            jobs[f"variation-{payoff}"] = variation_experiment(payoff, size)
     if "scaling" in parts:
         for name, scaling in scaling_experiments(quick=quick).items():
             jobs[f"scaling-{name}"] = scaling.experiment(size.seed)

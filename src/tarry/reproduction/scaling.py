@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from tarry.experiments.experiment import Case, Experiment, Source
 from tarry.experiments.from_text import parse_policy
 from tarry.experiments.result import Result
 from tarry.problems.problem import Payoff, Problem
+from tarry.reproduction.verdicts import Line, line_of
 from tarry.tables import aligned, number
 
-COST = ("BDSE", "BDSE(keep_history=True)", "SEPK", "OPSE", "SurvivalThompson")
-REWARD = ("BHSE", "BHSE(keep_history=True)", "SEPK", "OPSE", "CensoredUCB", "SurvivalThompson")
+OURS = ("IncrementUCB", "SurvivalUCB", "SurvivalThompson")
+COST = ("BDSE", "BDSE(keep_history=True)", "SEPK", "OPSE", *OURS)
+REWARD = ("BHSE", "BHSE(keep_history=True)", "SEPK", "OPSE", "CensoredUCB", *OURS)
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ class Growth(NamedTuple):
     slope: Slope  # of log regret on log x, or on log log x
     line: FloatArray  # the fitted values
     law: float | None  # the slope that the paper's bounds predict
+    fit: Line  # the slope with its interval, and whether the points lie on a line
+    runs: int
 
 
 def growths(scaling: ScalingExperiment, result: Result) -> dict[str, Growth]:
@@ -92,7 +96,8 @@ def growths(scaling: ScalingExperiment, result: Result) -> dict[str, Growth]:
         )
         slope = fit_slope(scale, mean)
         line = slope.factor * scale**slope.slope
-        found[policy] = Growth(x, mean, low, high, slope, line, scaling.laws.get(policy))
+        law, fit = scaling.laws.get(policy), line_of(scale, mean)
+        found[policy] = Growth(x, mean, low, high, slope, line, law, fit, result.runs)
     return found
 
 
@@ -122,7 +127,7 @@ def four_coins(_horizon: int) -> Problem:
 def scaling_experiments(*, quick: bool = False) -> dict[str, ScalingExperiment]:
     """All scaling_experiments by name; `quick` takes fewer values and shorter horizons."""
     steps = 160_000 if quick else 300_000
-    runs = 2 if quick else 5
+    runs = 2 if quick else 6
 
     def powers(first: int) -> list[int]:
         """Seven values, each twice the one before, or every other one of them."""
@@ -223,7 +228,7 @@ def slope_lines(found: Mapping[str, Growth]) -> list[str]:
     rows = [
         [
             policy,
-            str(growth.slope),
+            f"{growth.fit.slope:.2f} ({growth.fit.low:.2f} to {growth.fit.high:.2f})",
             "-" if growth.law is None else f"{growth.law:g}",
             f"{number(growth.mean[0])} to {number(growth.mean[-1])}",
         ]
@@ -234,7 +239,7 @@ def slope_lines(found: Mapping[str, Growth]) -> list[str]:
 
 def slope_records(
     name: str, scaling: ScalingExperiment, found: Mapping[str, Growth]
-) -> list[dict[str, float | str | None]]:
+) -> list[dict[str, Any]]:
     """The same for programs: one record for each policy and value."""
     return [
         {
@@ -246,7 +251,10 @@ def slope_records(
             "mean": float(mean),
             "low": float(low),
             "high": float(high),
-            "slope": growth.slope.slope,
+            "slope": growth.fit.slope,
+            "slope_low": growth.fit.low,
+            "slope_high": growth.fit.high,
+            "straight": growth.fit.is_straight,
             "law": growth.law,
         }
         for policy, growth in found.items()

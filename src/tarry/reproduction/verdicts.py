@@ -1,0 +1,152 @@
+"""From numbers to verdicts: tests with their p-values, and what many of them mean together.
+
+A verdict is "holds" or "does not hold here" where a test decides at the 95 % level, otherwise
+"undecided". Each test is two-sided. Of n tests of claims that are neither true nor false, one in
+twenty is decided by chance; `firm` tells which verdicts stay decided when the 5 % is shared by all
+(Holm 1979).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtr
+
+from tarry.arrays import FloatArray
+from tarry.experiments.curves import LEVEL, paired_difference, student
+
+HOLDS, FAILS, OPEN = "holds", "does not hold here", "undecided"
+
+
+class Outcome(NamedTuple):
+    """What a test says of "the quantity is below 0": an estimate, its 95 % interval, a p-value."""
+
+    estimate: float
+    low: float
+    high: float
+    p: float
+
+    @property
+    def verdict(self) -> str:
+        """`HOLDS` if the interval is below 0, `FAILS` if it is above, else `OPEN`."""
+        if self.high < 0:
+            return HOLDS
+        return FAILS if self.low > 0 else OPEN
+
+    def flipped(self) -> "Outcome":
+        """The same of "the quantity is above 0"."""
+        return Outcome(-self.estimate, -self.high, -self.low, self.p)
+
+
+def t_test(estimate: float, error: float, degrees: float) -> Outcome:
+    """From an estimate with its standard error; without any scatter the estimate is exact."""
+    if not error > 0:
+        return Outcome(estimate, estimate, estimate, 1.0 if estimate == 0 else 0.0)
+    half = float(student(degrees)) * error
+    p = 2 * float(stdtr(degrees, -abs(estimate) / error))
+    return Outcome(estimate, estimate - half, estimate + half, p)
+
+
+def less_in_pairs(one: FloatArray, other: FloatArray) -> Outcome:
+    """That the mean of `one` is below that of `other`, of runs that met the same delays."""
+    gap = np.asarray(one, float) - np.asarray(other, float)
+    mean = paired_difference(one, other).mean
+    return t_test(mean, float(gap.std(ddof=1)) / len(gap) ** 0.5, len(gap) - 1)
+
+
+def less(one: FloatArray, other: FloatArray) -> Outcome:
+    """That the mean of `one` is below that of `other`, of independent runs (Welch)."""
+    parts = [float(sample.var(ddof=1)) / len(sample) for sample in (one, other)]
+    error = sum(parts)
+    weights = sum(part**2 / (len(s) - 1) for part, s in zip(parts, (one, other), strict=True))
+    return t_test(
+        float(one.mean() - other.mean()), error**0.5, error**2 / weights if weights else 1.0
+    )
+
+
+def deviations(sample: FloatArray) -> FloatArray:
+    """How far each run is from the median run.
+
+    Regrets are skewed, and the F test of two variances believes in normal ones. A test of these
+    deviations does not (Brown and Forsythe 1974).
+    """
+    return np.abs(sample - np.median(sample))
+
+
+def correlated(one: FloatArray, other: FloatArray) -> tuple[float, Outcome]:
+    """Pearson's correlation, 0 where one does not vary, and the test that it is positive."""
+    degrees = len(one) - 2
+    if degrees < 1 or np.ptp(one) == 0 or np.ptp(other) == 0:
+        return 0.0, Outcome(0.0, -1.0, 1.0, 1.0)
+    r = float(np.corrcoef(one, other)[0, 1])
+    return r, t_test(r, ((1 - r * r) / degrees) ** 0.5, degrees).flipped()
+
+
+class Line(NamedTuple):
+    """Points (log x, log y) against a straight line."""
+
+    slope: float
+    low: float  # 95 % interval of the slope, from the scatter about the line
+    high: float
+    error: float
+    degrees: int
+    first: float  # slope of the lower half of the points
+    last: float  # slope of the upper half
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether both halves have the slope of the whole, up to `BEND`."""
+        return abs(self.last - self.first) <= BEND
+
+
+BEND = 0.25  # of slopes: what logarithmic terms may do to a line over two decades
+NEAR = 0.1  # how far a slope may be from the law
+
+
+def line_of(x: FloatArray, y: FloatArray) -> Line:
+    """Least squares of log y on log x, and of the halves; at least four points."""
+    u, v = np.log(x), np.log(y)
+    half = (len(u) + 1) // 2
+    slope = np.polyfit(u, v, 1)[0]
+    rest = v - np.polyval(np.polyfit(u, v, 1), u)
+    degrees = len(u) - 2
+    error = float(np.sqrt(np.sum(rest**2) / degrees / np.sum((u - u.mean()) ** 2)))
+    around = float(student(degrees)) * error
+    first, last = (
+        np.polyfit(a, b, 1)[0] for a, b in ((u[:half], v[:half]), (u[-half:], v[-half:]))
+    )
+    return Line(
+        float(slope), slope - around, slope + around, error, degrees, float(first), float(last)
+    )
+
+
+def growth_test(line: Line, law: float, *, exactly: bool) -> Outcome:
+    """That regret grows at most as x**law, or `exactly` so: the slope is near the law or below it.
+
+    Where the points bend, the line is none. Then the steeper half speaks for an upper bound, with
+    the interval of the whole around it, and nothing is said about an exact law.
+    """
+    half = (line.high - line.low) / 2
+    if not exactly:
+        slope = line.slope if line.is_straight else max(line.first, line.last)
+        return shifted(slope - law - NEAR, half, line)
+    if not line.is_straight:
+        return Outcome(line.slope - law, -np.inf, np.inf, 1.0)
+    return shifted(abs(line.slope - law) - NEAR, half, line)
+
+
+def shifted(estimate: float, half: float, line: Line) -> Outcome:
+    """The test that an estimate is below 0, with the interval of a slope."""
+    p = t_test(estimate, line.error, line.degrees).p
+    return Outcome(estimate, estimate - half, estimate + half, p)
+
+
+def firm(tests: Sequence[Outcome]) -> list[bool]:
+    """Which decided verdicts stay decided if all together may be wrong in 5 % (Holm)."""
+    order = sorted(range(len(tests)), key=lambda place: tests[place].p)
+    found = [False] * len(tests)
+    for rank, place in enumerate(order):
+        if tests[place].p > (1 - LEVEL) / (len(tests) - rank):
+            break
+        found[place] = tests[place].verdict != OPEN
+    return found
