@@ -259,8 +259,9 @@ class Engine:
     def _stopped(self) -> LiveError:
         self.odd["undecided"] += 1
         return LiveError(
-            f"{policy_label(self.policy)} has stopped: its threshold is met by no arm; use BDSE "
-            f"(cost) or BHSE (reward), which go on with another threshold."
+            f"{policy_label(self.policy)} has stopped: its `select` gave up, as CSE and RSE do when "
+            f"no arm meets their threshold; use a policy that goes on, such as BDSE (cost) or BHSE "
+            f"(reward)."
         )
 
     def _record(self, core: Core, fact: Fact) -> int:
