@@ -77,11 +77,14 @@ def test_history_is_what_happened(
     clock.advance(3.0)
     for _ in range(2):
         found = agent.history()
-        assert list(found.arms) == [arm for arm, _, _ in story]
-        assert list(found.statuses) == [status for _, _, status in story]
-        assert np.allclose(found.delays, [delay for _, delay, _ in story])
+        assert [found.names[arm] for arm in found.arms] == [arm for arm, _, _ in story]
+        statuses = found.context["status"]
+        assert list(statuses) == [status for _, _, status in story]
+        assert np.allclose(found.times, [delay for _, delay, _ in story])
+        assert found.starts is not None
         assert np.allclose(found.starts, 100.0 + 0.03 * np.arange(300))
-        assert (found.finished == np.isin(found.statuses, ("returned", "failed"))).all()
+        assert (found.finished == (np.array(statuses) != "cancelled")).all()
+        assert set(found.means()) == set(found.names)
         if path is None:
             break
         agent.close()
@@ -100,7 +103,8 @@ def test_history_has_an_end(durable: bool, tmp_path: Path, monkeypatch: pytest.M
         story = go_on(agent, clock, 400)
         clock.advance(3.0)
         found = agent.history()
-        assert list(found.arms) == [arm for arm, _, _ in story][400 - most :]
+        names = [found.names[arm] for arm in found.arms]
+        assert names == [arm for arm, _, _ in story][400 - most :]
         if durable:
             at_rest(agent)
         assert len(agent._engine.store.chunks()) <= 4

@@ -3,7 +3,6 @@
 from tarry.live.agent import Agent
 from tarry.live.clock import Clock, ManualClock, SystemClock
 from tarry.live.explain import ArmReport, Explanation
-from tarry.live.history import History
 from tarry.live.plays import Counts, Play, Told
 from tarry.live.store.recovery import Recovered, recover
 from tarry.live.timed import ActivePlay, TimedPlay
@@ -15,7 +14,6 @@ __all__ = [
     "Clock",
     "Counts",
     "Explanation",
-    "History",
     "ManualClock",
     "Play",
     "Recovered",

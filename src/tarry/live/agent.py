@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from tarry.errors import JournalError
 from tarry.live.clock import Clock, to_seconds
 from tarry.live.core import REMEMBERED, Core
 from tarry.live.explain import Explanation, explanation
 from tarry.live.facts import ADD, CANCEL, FAIL, PAUSE, REMOVE, RESUME, RETURN
-from tarry.live.history import KEPT, History, all_ended, history
+from tarry.live.history import KEPT, all_ended, as_log
 from tarry.live.plays import Counts, Play, Told
 from tarry.live.settings import Given, check_delay, check_names
 from tarry.live.start import started
@@ -18,6 +18,9 @@ from tarry.live.timed import ActivePlay, TimedPlay
 from tarry.live.waiting import durable
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy
+
+if TYPE_CHECKING:
+    from tarry.logs.log import Log
 
 
 class Agent:
@@ -214,14 +217,22 @@ class Agent:
         """What is known of each arm, and why it is or is not chosen; prints as a table."""
         return self._engine.look(explanation)
 
-    def history(self) -> History:
-        """The plays that ended, the last `history` of them, in the order in which they began."""
+    def history(self) -> "Log":
+        """The plays that ended, the last `history` of them, in the order in which they began.
+
+        A `tarry.Log`, in seconds: a cancelled play is unfinished, `starts` are UTC, and
+        `context["status"]` says how each ended ("returned", "failed", "closed", "cancelled").
+        """
         engine = self._engine
         chunks = engine.store.chunks()
-        names, (_, plays) = engine.look(
-            lambda core, now: ([arm.name for arm in core.slots], all_ended(chunks, core, now))
+        names, longest, (_, plays) = engine.look(
+            lambda core, now: (
+                [arm.name for arm in core.slots],
+                core.max_delay,
+                all_ended(chunks, core, now),
+            )
         )
-        return history(plays, names, engine.ticker.created, self._most)
+        return as_log(plays, names, engine.ticker.created, longest, self._most)
 
     def backup(self, path: str | Path) -> None:
         """A consistent copy of the journal, made while the agent goes on.

@@ -259,7 +259,7 @@ class Engine:
     def _stopped(self) -> LiveError:
         self.odd["undecided"] += 1
         return LiveError(
-            f"{policy_label(self.policy)} has stopped: its `select` gave up, as CSE and RSE do when "
+            f"{policy_label(self.policy)} has stopped: its `select` gave up, as CSE and RSE do if "
             f"no arm meets their threshold; use a policy that goes on, such as BDSE (cost) or BHSE "
             f"(reward)."
         )

@@ -1,18 +1,21 @@
-"""The history of an agent: plays that ended, in chunks of so many, and as one table.
+"""The history of an agent: plays that ended, in chunks of so many, and as a log.
 
 A chunk is written once all of its plays are older than D, so that nothing about them can change.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tarry.arrays import FloatArray, IntArray
+from tarry.arrays import IntArray
 from tarry.live.core import Core
 from tarry.live.packed import packed, unpacked
 from tarry.live.plays import Status
 from tarry.live.register import CANCELLED, OUT, Columns
+
+if TYPE_CHECKING:
+    from tarry.logs.log import Log
 
 CHUNK = 4096  # plays
 KEPT = 1_000_000  # plays of a history, unless the user wants more or fewer
@@ -23,16 +26,6 @@ class Chunk(NamedTuple):
 
     first: int
     body: bytes
-
-
-class History(NamedTuple):
-    """Plays that ended, in the order in which they began."""
-
-    arms: IntArray  # names, as an array of objects
-    starts: FloatArray  # UTC, seconds since the epoch
-    delays: FloatArray  # seconds; of a cancelled play, how long it was watched
-    finished: IntArray  # whether the play came back (or failed): its delay is known to its end
-    statuses: IntArray  # "returned", "failed", "closed" (at D) or "cancelled"
 
 
 def due_chunks(core: Core) -> Iterator[Chunk]:
@@ -89,15 +82,29 @@ def all_ended(chunks: Sequence[Chunk], core: Core, now: int) -> tuple[int, Ended
     return first, Ended(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def history(plays: Ended, names: Sequence[str], created: float, most: int) -> History:
-    """The last `most` plays as a table."""
+def as_log(plays: Ended, names: Sequence[str], created: float, max_delay: int, most: int) -> "Log":
+    """The last `most` plays that ended as a log, in seconds, with how each ended beside it.
+
+    Args:
+        plays: The plays; those still out are left out.
+        names: Of the arms, by slot; an arm that came back is the arm it was.
+        created: When the agent was made, UTC, seconds since the epoch.
+        max_delay: D in microseconds.
+        most: How many.
+    """
+    from tarry.logs.log import Log  # needed by those who look back, not by those who ask
+
     done = plays.status != OUT
     rows = Ended(*(column[done][-most:] if most else column[:0] for column in plays))
     words = np.array([str(status) for status in Status], object)
-    return History(
-        arms=np.array(names, object)[rows.slot],
+    known = tuple(dict.fromkeys(names))
+    place = np.array([known.index(name) for name in names], np.int64)
+    return Log(
+        names=known,
+        arms=place[rows.slot],
+        times=rows.delay / 1e6,
+        finished=(rows.status != CANCELLED) | (rows.delay >= max_delay),
+        max_delay=max_delay / 1e6,
         starts=created + rows.start / 1e6,
-        delays=rows.delay / 1e6,
-        finished=np.isin(rows.status, (1, 4)),
-        statuses=words[rows.status],
+        context={"status": words[rows.status].tolist()},
     )
