@@ -16,6 +16,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "code_links",
     "docstrings",
     "drawings",
     "examples",
@@ -35,6 +36,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 default_role = "py:obj"
+highlight_language = "none"  # a block is coloured as code only where it says that it is
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True}

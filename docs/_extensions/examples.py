@@ -1,6 +1,7 @@
-"""Examples without the empty line at their end.
+"""Examples without the empty line at their end, and coloured as what they are.
 
-The tests need it, to tell the last output of an example from the end of its block; readers do not.
+The tests need that line, to tell the last output of an example from the end of its block; readers
+do not. Blocks of text and formulas are not coloured; what begins with >>> is Python.
 """
 
 from typing import Any
@@ -11,8 +12,11 @@ from sphinx.application import Sphinx
 
 def strip(app: Sphinx, tree: nodes.document) -> None:
     """Take empty lines from the end of every block of code."""
-    for block in tree.findall(nodes.literal_block):
+    blocks = [*tree.findall(nodes.literal_block), *tree.findall(nodes.doctest_block)]
+    for block in blocks:
         text = block.astext().rstrip()
+        if text.startswith(">>>"):
+            block["language"] = "pycon"
         block.rawsource = text
         block.children = [nodes.Text(text)]
 
