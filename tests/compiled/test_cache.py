@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 import tarry
 from tarry.compiled import cache
 from tarry.fingerprint import source_fingerprint
+from tarry.policies.own_code import stands_alone
 
 PLAY = """
 import json
@@ -25,10 +26,12 @@ run = tarry.play({policy}, problem, payoff="cost", horizon=600)
 from tarry.compiled import cache
 from tarry.simulation.machine import LOOP
 stats = LOOP.kept.stats
+own = [loop.stats for loop, _ in LOOP._users.values()]
 print(json.dumps(dict(
     arms=run.arms.tolist(), mode=run.mode, home=tarry.__file__,
     hits=sum(stats.cache_hits.values()), misses=sum(stats.cache_misses.values()),
     cache=str(cache.cache_directory()),
+    own_hits=sum(sum(each.cache_hits.values()) for each in own),
 )))
 """
 
@@ -127,14 +130,40 @@ def test_sources_edited_under_a_running_process(sandbox: Sandbox) -> None:
 
 
 def test_user_rules_are_never_stale(sandbox: Sandbox) -> None:
-    """A rule outside the package follows every edit of it and of what it imports."""
+    """A rule outside the package follows every edit of it and of what it imports.
+
+    What was compiled once is found by the next process, also of a rule that a script defines.
+    """
     (sandbox.root / "mine.py").write_text(USER_RULE)
     helper = sandbox.root / "helper.py"
-    for expected in (0, 2):
+    for expected, hits in ((0, 0), (2, 0), (0, 1)):
         helper.write_text(f"def choose(arms, step):\n    return {expected} % arms\n")
         told = sandbox.play("mine.Policy()", "import mine")
         assert set(told["arms"]) == {expected}
         assert told["hits"] == told["misses"] == 0
+        assert told["own_hits"] == hits
+    for hits in (0, 1):
+        told = sandbox.play("Policy()", USER_RULE.replace("helper.choose", "lambda arms, n: 1"))
+        assert (set(told["arms"]), told["own_hits"]) == ({1}, hits)
+
+
+def test_machine_code_from_installed_packages_is_not_kept() -> None:
+    """Of an installed package only names are read, so its changes would go unnoticed."""
+
+    class Alone(NamedTuple):
+        arms: int
+
+        def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> int:
+            return math.floor(self.arms / 2)
+
+    class Leaning(NamedTuple):
+        arms: int
+
+        def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> int:
+            return len(str(pytest.approx(self.arms)))
+
+    assert stands_alone(Alone(3))
+    assert not stands_alone(Leaning(3))
 
 
 def test_cache_goes_where_it_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

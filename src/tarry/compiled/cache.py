@@ -3,7 +3,8 @@
 Numba notices a change only in the file of the function it compiles, not in the files of what that
 function calls, and would go on using stale machine code. Cached code is therefore kept in a
 directory named after a fingerprint of all sources of the package. A process that loaded sources
-which have changed since keeps its code to itself, and what is not of the package is never kept.
+which have changed since keeps its code to itself. Machine code of a user's rule is kept in there
+too, in a directory named after a fingerprint of all that the user's code does.
 """
 
 import contextlib
@@ -45,6 +46,25 @@ def cache_directory() -> Path | None:
     return None
 
 
+OWN_KEPT = 40  # versions of users' rules
+
+
+def own_directory(code: str) -> Path | None:
+    """The directory of machine code of a user's rule with this fingerprint, or None, as above."""
+    place = cache_directory()
+    if place is None:
+        return None
+    name = f"own-{hashlib.sha256(code.encode()).hexdigest()[:16]}"
+    directory = place / name
+    try:
+        directory.mkdir(exist_ok=True)
+        os.utime(directory)
+    except OSError:
+        return None
+    _drop_older(place, keep=name, spared=OWN_KEPT, pattern="own-*")
+    return directory
+
+
 @contextlib.contextmanager
 def kept_in(directory: Path) -> Iterator[None]:
     """Functions handed to Numba in here keep their machine code in this directory."""
@@ -70,10 +90,10 @@ def _user_cache() -> list[Path]:
         return []
 
 
-def _drop_older(place: Path, keep: str, spared: int = 2) -> None:
+def _drop_older(place: Path, keep: str, spared: int = 2, pattern: str = "compiled-*") -> None:
     """Delete all but the newest few directories of other sources; going back to one is cheap."""
     ages = []
-    for directory in place.glob("compiled-*"):
+    for directory in place.glob(pattern):
         with contextlib.suppress(OSError):  # another process may be deleting it just now
             ages.append((directory.stat().st_mtime, directory))
     others = [directory for _, directory in sorted(ages, reverse=True) if directory.name != keep]

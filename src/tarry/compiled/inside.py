@@ -4,13 +4,16 @@ Nothing else in tarry may reach into Numba. A test looks for each of these in th
 and `make check-newest` runs the simulator with the newest one.
 """
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 from numba import types
+from numba.core.caching import FunctionCache
 from numba.core.errors import NumbaError
 from numba.core.targetconfig import ConfigStack
 from numba.core.typing.templates import (
+    Signature,
     infer_global,
     make_overload_method_template,
     make_overload_template,
@@ -32,6 +35,13 @@ INSIDE = {
         "compiles or loads a function for given types, and gives what Python calls it by"
     ),
     "numba.core.config.CACHE_DIR": "where the next function keeps its machine code",
+    "numba.core.caching.FunctionCache.load_overload": "where machine code is looked for on disk",
+    "numba.core.caching.FunctionCache.save_overload": "where it is left",
+    "numba.core.caching.FunctionCache._index_key": "what it is found by",
+    "numba.core.typing.templates.Signature": (
+        "the types of what is found, those of this process; put in by `_replace` of a NamedTuple"
+    ),
+    "numba.core.dispatcher.Dispatcher.enable_caching": "gives a function such a cache, `_cache`",
     "numba.core.cpu.CPUTargetOptions._nrt": "an option: counted references",
     "numba.core.cpu.CPUTargetOptions.forceinline": "an option: inlined wherever it is called",
     "numba.core.cpu.CPUTargetOptions.no_cpython_wrapper": "an option: not called by Python",
@@ -104,3 +114,37 @@ def entry_of(dispatcher: Any, types: tuple[Any, ...]) -> Callable[..., Any] | No
     compile_for = getattr(dispatcher, "compile", None)
     entry = compile_for(types) if callable(compile_for) else None
     return entry if callable(entry) else None
+
+
+class CacheByName(FunctionCache):
+    """A cache on disk that knows the types of arguments by name.
+
+    Numba finds machine code by the types themselves, and a class that a script or a notebook
+    defines is another one in each process. Where the directory belongs to one version of the code,
+    names are enough. What cannot be kept or read is compiled.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code for these types, as if it had been made for them in this process."""
+        try:
+            found = super().load_overload(sig, target_context)
+        except Exception:  # noqa: BLE001  # whatever is wrong with it, it can be made anew
+            return None
+        if found is None:
+            return None
+        mine = Signature(found.signature.return_type, tuple(sig), None)
+        return found._replace(signature=mine)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep machine code if that is possible."""
+        with contextlib.suppress(Exception):  # a rule may refer to what cannot be pickled
+            super().save_overload(sig, data)
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        _, *rest = super()._index_key(sig, codegen)
+        return (str(sig), *rest)
+
+
+def keep_by_name(made: Any, function: Any) -> None:
+    """Let a compiled function keep its machine code where Numba's CACHE_DIR says just now."""
+    made._cache = CacheByName(function)  # noqa: SLF001  # what enable_caching does

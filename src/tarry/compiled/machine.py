@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import numba
 
 from tarry.compiled.announce import announced
-from tarry.compiled.cache import cache_directory, kept_in
+from tarry.compiled.cache import cache_directory, kept_in, own_directory
+from tarry.compiled.inside import keep_by_name
 from tarry.compiled.reasons import in_words, why_not_compilable
 from tarry.compiled.teach import COUNTED, admit_functions, admit_value, allow_arrays
 from tarry.errors import PolicyError
@@ -21,8 +23,9 @@ class CannotCompile(Exception):  # noqa: N818  # not an error: the run goes on i
 class CompiledLoop:
     """A loop whose first argument is a rule, compiled once for each class of rules.
 
-    Machine code of our own rules is kept on disk. A user's rule may change from one process to the
-    next, so its code is not kept; and it may be wrong, so its loop checks every index.
+    Machine code is kept on disk: that of our own rules by the sources of the package, that of a
+    user's rule by the fingerprint of its code as well. A user's rule may be wrong, so its loop
+    checks every index.
     """
 
     def __init__(self, loop: Callable[..., None]) -> None:
@@ -33,16 +36,21 @@ class CompiledLoop:
         self._users: dict[type, tuple[Callable[..., None], str]] = {}
         self._refused: dict[type, str] = {}  # rule class -> why it cannot be compiled
 
-    def ready_for(self, rule: Any, *idle: Any, code: str = "") -> Callable[..., None]:
+    def ready_for(
+        self, rule: Any, *idle: Any, code: str = "", keep: bool = False
+    ) -> Callable[..., None]:
         """The loop for this rule; `CannotCompile` says why not.
 
         With the other arguments `idle` it has nothing to do: calling it so compiles or loads it.
-        `code` is a fingerprint of a user's rule and of all that it calls and reads.
+        `code` is a fingerprint of a user's rule and of all that it calls and reads; with `keep` it
+        tells all that machine code is made of, which may then be kept on disk.
         """
         why = why_not_compilable(rule) or self._refused.get(type(rule))
         if why:
             raise CannotCompile(why)
-        return self._of_ours(rule, idle) if is_ours(rule) else self._of_users(rule, idle, code)
+        if is_ours(rule):
+            return self._of_ours(rule, idle)
+        return self._of_users(rule, idle, code, own_directory(code) if keep else None)
 
     def _of_ours(self, rule: Any, idle: tuple[Any, ...]) -> Callable[..., None]:
         """Whatever goes wrong here is a defect of tarry, or a Numba that it does not work with."""
@@ -53,7 +61,9 @@ class CompiledLoop:
         self._ready.add(type(rule))
         return self.kept
 
-    def _of_users(self, rule: Any, idle: tuple[Any, ...], code: str) -> Callable[..., None]:
+    def _of_users(
+        self, rule: Any, idle: tuple[Any, ...], code: str, home: Path | None
+    ) -> Callable[..., None]:
         """Whatever goes wrong here, the rule can still be interpreted.
 
         Machine code has the values of globals and helpers in it as they were when it was made.
@@ -64,22 +74,35 @@ class CompiledLoop:
                 f"code or a constant that {type(rule).__name__} uses has changed since it was "
                 f"compiled in this process; a new process compiles it again"
             )
-        with nullcontext() if known else announced(rule, "once in this process"):
+        once = "once for this code of it" if home else "once in this process"
+        with nullcontext() if known else announced(rule, once):
             try:
                 admit_value(rule)
-                loop = known or _checked(self._loop)
-                try:
-                    loop(rule, *idle)
-                except Exception:  # noqa: BLE001  # quicker, but code without counts makes no arrays
-                    allow_arrays(rule)
-                    loop = _checked(self._loop)
-                    loop(rule, *idle)
+                loop = known or self._loop_of_users(rule, idle, home)
             except Exception as error:
                 why = in_words(error)
                 if not isinstance(error, PolicyError):  # which costs nothing to find again
                     self._refused[type(rule)] = why
                 raise CannotCompile(why) from error
         self._users[type(rule)] = loop, code
+        return loop
+
+    def _loop_of_users(
+        self, rule: Any, idle: tuple[Any, ...], home: Path | None
+    ) -> Callable[..., None]:
+        """The loop, ready; the quicker one counts no references, but such code makes no arrays."""
+        with_arrays = home and home / "arrays"
+        if not (with_arrays and with_arrays.is_dir()):
+            try:
+                loop = _checked(self._loop, home)
+                loop(rule, *idle)
+            except Exception:  # noqa: BLE001, S110  # it is tried again in the other way
+                pass
+            else:
+                return loop
+        allow_arrays(rule)
+        loop = _checked(self._loop, with_arrays)
+        loop(rule, *idle)
         return loop
 
 
@@ -93,6 +116,13 @@ def compiled(function: Callable[..., Any], *, cached: bool, **options: Any) -> A
         return numba.njit(cache=True, **options)(function)
 
 
-def _checked(function: Callable[..., Any]) -> Any:
-    """Compile `function` on first use, and all that it calls, with bounds checks."""
-    return numba.njit(nogil=True, boundscheck=True, **COUNTED)(function)
+def _checked(function: Callable[..., Any], home: Path | None) -> Any:
+    """Compile `function` on first use, and all that it calls, with bounds checks.
+
+    Machine code is looked for, and left, in the directory `home`.
+    """
+    made = numba.njit(nogil=True, boundscheck=True, **COUNTED)(function)
+    if home is not None:
+        with kept_in(home):
+            keep_by_name(made, function)
+    return made

@@ -21,6 +21,7 @@ from tarry.inspection import is_namedtuple
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 WRAPPERS = (classmethod, staticmethod)
 DIGITS = 12
+TOOLCHAIN = {"", "builtins", "numpy", "numba", "tarry", *sys.stdlib_module_names}
 
 
 def code_fingerprint(policy: Any) -> str:
@@ -35,6 +36,19 @@ def rule_fingerprint(rule: Any) -> str:
     """The fingerprint of the code of a rule and of the rules inside it, "" if all are tarry's."""
     classes = [cls for cls in classes_of(rule) if top_package(cls.__module__) != "tarry"]
     return " ".join(digest_of(cls, home=cls.__module__) for cls in classes)
+
+
+def stands_alone(rule: Any) -> bool:
+    """Whether the fingerprint of a rule tells all that its machine code is made of.
+
+    It does unless the rule calls a package that was installed: of those only names are read.
+    """
+    for cls in classes_of(rule):
+        reader = _Reader(top_package(cls.__module__))
+        reader.read(cls)
+        if reader.named - TOOLCHAIN:
+            return False
+    return True
 
 
 def classes_of(rule: Any) -> list[type]:
@@ -70,6 +84,7 @@ class _Reader:
     def __init__(self, home: str) -> None:
         self.home = home
         self.content = hashlib.sha256()
+        self.named: set[str] = set()  # packages of which only names were read
         self.seen: dict[int, tuple[int, Any]] = {}  # kept, so that no address is used twice
 
     def put(self, *words: Any) -> None:
@@ -82,7 +97,10 @@ class _Reader:
     def is_own(self, module: str | None) -> bool:
         """Whether what is defined in this module is to be read, not only named."""
         top = top_package(module)
-        return bool(top) and (top == self.home or not is_installed(top))
+        own = bool(top) and (top == self.home or not is_installed(top))
+        if not own:
+            self.named.add(top)
+        return own
 
     def read(self, value: Any) -> None:
         """Add a value of any kind."""
@@ -108,6 +126,7 @@ class _Reader:
             self.read_class(value)
         elif isinstance(value, types.ModuleType):
             self.put("module", value.__name__)
+            self.is_own(value.__name__)
         elif isinstance(value, WRAPPERS):
             self.read_all((type(value).__name__, value.__func__))
         elif isinstance(value, property):

@@ -17,7 +17,7 @@ from tarry.ledger import empty_ledger
 from tarry.plays import empty_plays, steady_ages
 from tarry.policies.check import check_policy, check_rule, rule_edges
 from tarry.policies.label import policy_label
-from tarry.policies.own_code import rule_fingerprint
+from tarry.policies.own_code import rule_fingerprint, stands_alone
 from tarry.policies.protocol import Policy, Setting
 from tarry.problems.problem import Payoff, Problem
 from tarry.randomness import new_random
@@ -237,7 +237,9 @@ def _loop_for(
 
     try:
         code = rule_fingerprint(arguments[0])
-        return LOOP.ready_for(*arguments, 0, code=code), "compiled", ""  # no step before step 1
+        keep = bool(code) and stands_alone(arguments[0])
+        # No step comes before step 1.
+        return LOOP.ready_for(*arguments, 0, code=code, keep=keep), "compiled", ""
     except CannotCompile as reason:
         why = str(reason)
     name = policy_label(policy)
