@@ -109,11 +109,12 @@ def table(results: dict[Payoff, tarry.Result]) -> str:
     heads = ["", *(f"{payoff}, {name}" for payoff in results for name in FAMILIES)]
     rows = []
     for title, names in ROWS.items():
-        cells = [title]
-        for policy, result in zip(names, results.values(), strict=True):
-            for family in FAMILIES:
-                cells.append(cell(result, policy, family) if policy else "")
-        rows.append(cells)
+        cells = [
+            cell(result, policy, family) if policy else ""
+            for policy, result in zip(names, results.values(), strict=True)
+            for family in FAMILIES
+        ]
+        rows.append([title, *cells])
     return markdown_table(heads, rows)
 
 
