@@ -10,6 +10,7 @@ import random
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import tarry
@@ -63,9 +64,12 @@ def work(agent: Agent, seed: int, budget: Any) -> None:
             say("cancelled", play.id)
 
 
-def have_children(agent: Agent) -> None:
-    """Fork now and then; the children do to the agent what careless programs do, and end."""
-    while True:
+def have_children(agent: Agent, killer: int) -> None:
+    """Fork now and then; the children do to the agent what careless programs do, and end.
+
+    Nobody outlives the killer.
+    """
+    while Path(f"/proc/{killer}").exists():
         time.sleep(random.random() * 0.1)
         if os.fork() == 0:
             deed = random.randrange(4)
@@ -81,24 +85,25 @@ def have_children(agent: Agent) -> None:
             os._exit(0) if deed == 3 else sys.exit(0)
 
 
-def live(path: str, durability: str) -> None:
+def live(path: str, durability: str, killer: int) -> None:
     """Work from three threads at once, and never stop by itself."""
     agent = opened(path, durability)
     budget = iter(range(EVENTS))
     for _ in range(3):
         seed = random.randrange(2**32)
         threading.Thread(target=work, args=(agent, seed, budget), daemon=True).start()
-    have_children(agent)
+    have_children(agent, killer)
 
 
 def main() -> None:
     """Fork a child for each line, wait for its end, and say so."""
     eager()
+    killer = os.getppid()
     for line in sys.stdin:
         pid = os.fork()
         if pid == 0:
             random.seed()
-            live(sys.argv[1], line.strip())
+            live(sys.argv[1], line.strip(), killer)
             os._exit(0)
         say("born", pid)
         _, status = os.waitpid(pid, 0)

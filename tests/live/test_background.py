@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,6 +70,21 @@ def test_an_agent_goes_over_when_it_is_ready(monkeypatch: pytest.MonkeyPatch) ->
     arms += [asked(agent, clock) for _ in range(200)]
     assert is_compiled(agent)
     assert arms == [asked(*other) for _ in arms]
+
+
+def test_what_a_journal_did_before_does_not_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A process that opens a long journal for a few plays does not begin to compile."""
+    monkeypatch.delenv(machine.OPTION)
+    monkeypatch.setattr(machine, "AFTER", 50)
+    settings: dict[str, Any] = {"payoff": "cost", "max_delay": 1.0, "path": tmp_path / "a.db"}
+    monkeypatch.setattr(machine, "_send", lambda promise: pytest.fail("it begins"))
+    for _ in range(3):
+        with Agent(arms=["a", "b"], **settings) as agent:
+            for _ in range(30):
+                agent.tell(agent.ask())
+        settings["in_flight"] = "keep"
 
 
 def test_what_cannot_be_compiled_is_interpreted_and_told_of(

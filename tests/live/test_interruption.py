@@ -42,9 +42,12 @@ class Interrupted(BaseException):
 
 
 def _is_with(frame: FrameType) -> bool:
-    """Whether a line is a `with`: tracing comes between its block and its end, signals do not."""
+    """Whether a line is a `with` or a `try`, where nothing happens at which signals come in.
+
+    Tracing comes in between the block of a `with` and its end, and outside of the block at a `try`.
+    """
     text = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-    return text.strip().startswith(("with ", "async with "))
+    return text.strip().startswith(("with ", "async with ", "try:"))
 
 
 class After:

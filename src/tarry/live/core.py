@@ -10,12 +10,12 @@ old are complete; then plays have reached the ages that the rule wants to hear o
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from tarry.arrays import is_tuple
 from tarry.errors import ConflictError, InputError, LiveError, UnknownPlayError
 from tarry.live.desk import Desk, grow
-from tarry.live.machine import promised
+from tarry.live.machine import Promise, promised
 from tarry.live.maker import Maker
 from tarry.live.plays import Arm, Counts, Told
 from tarry.live.register import CANCELLED, CLOSED, FAILED, OUT, RETURNED, Register
@@ -56,7 +56,7 @@ class Core:
         self.arms: dict[str, Arm] = {}
         for name in names:
             self._new_arm(name)
-        self.promise = promised(self.maker)
+        self.promise: Promise | None = None  # of machine code; see `hasten`
         self.open = self.maker.desk(list(self.arms.values())).seat()
         self.paused: Desk | None = None
         self.paced = peak and (not self.maker.ours or _has_sweep(self.open.rule))
@@ -95,12 +95,11 @@ class Core:
                 "No arm is open: all were removed or paused; add or resume one before asking."
             )
         if self.promise is not None:
-            self._speed_up()
-        self.settle(now)
+            self.promise = self.promise.look(self.desks())
+        self._let_pass(now)
         chosen = desk.choose(self.register.last + 1, now)
-        failures = desk.follow_phase(self.failures)
-        if failures != self.failures:
-            self._begin_phase(failures)
+        if desk.phased:
+            self._follow_phase()
         return None if chosen == STOP else desk.arms[chosen]
 
     def recall(self, now: int) -> None:
@@ -257,7 +256,12 @@ class Core:
         self.open = opened.seat()
 
     def settle(self, now: int) -> None:
-        """Book what became known since the last ask, and make room for the next play."""
+        """Book what became known since the last ask."""
+        self._let_pass(now)
+        self.open.settle(self.register.last, now)
+
+    def _let_pass(self, now: int) -> None:
+        """Time goes on to `now`: close what is D old, settle paused arms, make room for a play."""
         self.now = now
         register = self.register
         last, limit = register.last, now - self.max_delay
@@ -266,7 +270,6 @@ class Core:
             if register.status[self.ended & mask] == OUT:
                 self._book(self.ended, CLOSED, self.max_delay)
             self.ended += 1
-        self.open.settle(last, now)
         if self.paused is not None:
             self.paused.settle(last, now)
         free = min(self.ended - self.remembered, self.kept + 1)
@@ -279,22 +282,21 @@ class Core:
         self.arms[name] = arm
         self.slots.append(arm)
 
-    def _begin_phase(self, failures: int) -> None:
-        """The rule has begun anew, and the ledger with it: paused arms forget as well."""
+    def _follow_phase(self) -> None:
+        """Where the rule has begun anew, the ledger begins anew; paused arms forget as well."""
+        failures = self.open.follow_phase(self.failures)
+        if failures == self.failures:
+            return
         self.failures = failures
         if self.paused is not None:
             phase = int(self.open.ledger.phase[0])
             if self.paused.ledger.phase[0] != phase:
                 self.paused.ledger.restart(phase)
 
-    def _speed_up(self) -> None:
-        """Go over to machine code, if it is there."""
-        if self.promise is not None and self.promise.over:
-            if self.promise.steps is not None:
-                self.maker.switch(self.desks(), self.promise.steps)
-            self.promise = None
-        elif self.promise is not None:
-            self.promise.look()
+    def hasten(self) -> Self:
+        """From now on asks are real, and many of them are worth machine code."""
+        self.promise = promised(self.maker)
+        return self
 
     def _book(self, number: int, status: int, delay: int) -> None:
         """The delay of a play is known."""

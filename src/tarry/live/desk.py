@@ -22,7 +22,14 @@ from tarry.errors import PolicyError
 from tarry.inspection import in_package
 from tarry.ledger import Ledger
 from tarry.plays import NOBODY, OUT, Ages, Plays
-from tarry.policies.driver import book_cancelled, book_start, book_told, decide, settle
+from tarry.policies.driver import (
+    book_cancelled,
+    book_start,
+    book_told,
+    decide,
+    settle,
+    settle_and_decide,
+)
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import STOP, follow_phase
 from tarry.randomness import Random
@@ -39,13 +46,13 @@ class Steps(NamedTuple):
     """The functions of the driver that desks use, in one form: they take the same arguments."""
 
     settle: Callable[..., None]
-    decide: Callable[..., int]
+    settle_and_decide: Callable[..., int]
     book_start: Callable[..., None]
     book_told: Callable[..., None]
     book_cancelled: Callable[..., None]
 
 
-INTERPRETED = Steps(settle, decide, book_start, book_told, book_cancelled)
+INTERPRETED = Steps(settle, settle_and_decide, book_start, book_told, book_cancelled)
 
 
 class Desk:
@@ -65,7 +72,7 @@ class Desk:
         self.ages = ages
         self.rng = rng
         self.use_table(plays)
-        self._phased = hasattr(rule, "phase")
+        self.phased = hasattr(rule, "phase")
         # What is compiled, and ours, neither fails nor is interrupted half-way.
         self._decided = _changed_by_decisions(rule) if steps is INTERPRETED else []
         return self
@@ -87,13 +94,14 @@ class Desk:
         self.steps.settle(self.rule, self.ledger, self.plays, self.ages, last, now)
 
     def choose(self, number: int, now: int) -> int:
-        """The arm for play `number`, or STOP.
+        """The arm for play `number`, or STOP; time is settled before.
 
         A choice that is none, or fails, is an error and leaves no trace in the rule.
         """
-        rule, ledger, plays = self.rule, self.ledger, self.plays
+        rule, ledger, plays, ages = self.rule, self.ledger, self.plays, self.ages
         if self.steps is not INTERPRETED:
-            return self.steps.decide(rule, ledger, plays, number, now, self.rng)
+            return self.steps.settle_and_decide(rule, ledger, plays, ages, number, now, self.rng)
+        settle(rule, ledger, plays, ages, number - 1, now)
         before = [numbers[:].copy() for numbers in self._decided]
         try:
             return self._arm_meant(decide(rule, ledger, plays, number, now, self.rng))
@@ -104,7 +112,7 @@ class Desk:
 
     def follow_phase(self, failures: int) -> int:
         """How many phases of the rule have failed; the ledger begins anew if one more has."""
-        return int(follow_phase(self.rule, self.ledger, failures)) if self._phased else failures
+        return int(follow_phase(self.rule, self.ledger, failures))
 
     def enter(self, number: int, now: int) -> None:
         """Play `number` is about to be made, of an arm chosen elsewhere: fill its row for that."""

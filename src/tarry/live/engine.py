@@ -33,6 +33,7 @@ from tarry.policies.protocol import Policy
 from tarry.randomness import new_random
 
 T = TypeVar("T")
+COUNTED = (Told.RETURNED, Told.LATE)  # answers that are facts
 log = logging.getLogger("tarry")
 
 
@@ -49,7 +50,7 @@ class Engine:
         self.ids = Ids(store.settings["ids"])
         self.closed = False
         self.odd: Counter[str] = Counter()
-        self._core = core
+        self._core = core.hasten()
         self._lock = threading.RLock()
         self._dirty = False  # whether a change has begun and has not ended
         self._put_off: deque[tuple[int, int, int | None]] = deque()
@@ -69,13 +70,12 @@ class Engine:
                 self._dirty = False
                 raise self._stopped()
             number = core.register.last + 1
-            recorded = self.store.appended
             try:
                 seq = self.store.append(Fact(START, now, number, arm.slot))
                 core.start(arm, now)
                 self._dirty = False
             except BaseException:  # nobody will hear of this play
-                if self.store.appended > recorded:
+                if [fact.play for fact in self.store.kept().facts[-1:]] == [number]:
                     self._put_off.append((CANCEL, number, None))
                 raise
             if seq % restore.LOOK == 0:
@@ -86,6 +86,8 @@ class Engine:
 
     def end(self, kind: int, number: int, delay: int | None) -> tuple[Told | bool, int]:
         """A play came back, failed or is given up: what became of that, and the fact's number."""
+        if os.getpid() != self._process:
+            raise self.forked()
         if self._lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  # as Condition does
             return self._defer(kind, number, delay), 0
         with self._lock:
@@ -100,7 +102,7 @@ class Engine:
                 self._dirty = False
                 self.odd["conflicts"] += isinstance(error, ConflictError)
                 raise
-            if was_out or outcome in (Told.RETURNED, Told.LATE):
+            if was_out or outcome in COUNTED:
                 seq = self._record(core, fact)
             else:
                 seq = self.store.appended  # the first answer may still be on its way to the disk
@@ -280,17 +282,16 @@ class Engine:
 
     def _ready(self) -> Core:
         """The core, to be changed; an error if that cannot be."""
-        if os.getpid() != self._process:
-            raise self.forked()
         if self.closed:
             raise LiveError("The agent is closed; make a new one, with the same path to go on.")
-        return self._whole()
+        return self._whole() if self._dirty else self._core
 
     def _whole(self) -> Core:
         """The core; made anew from the store if a change was interrupted."""
         if self._dirty:
             name = "The agent" if self.path is None else f"The journal {self.path}"
-            self._core = restore.restored(self.policy, self.store.settings, self.store, name)
+            core = restore.restored(self.policy, self.store.settings, self.store, name)
+            self._core = core.hasten()
             self._dirty = False
             self.odd["repaired"] += 1
             log.warning("%s: a change was interrupted; its state was made anew.", name)

@@ -16,14 +16,20 @@ import logging
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tarry.compiled.announce import announced
 from tarry.compiled.turns import turn
-from tarry.live.desk import Steps
+from tarry.live.desk import Desk, Steps
 from tarry.live.maker import Maker
-from tarry.policies.driver import book_cancelled, book_start, book_told, decide, settle
+from tarry.policies.driver import (
+    book_cancelled,
+    book_start,
+    book_told,
+    settle,
+    settle_and_decide,
+)
 
 AFTER = 1000  # asks
 OPTION = "TARRY_COMPILE"
@@ -39,11 +45,19 @@ class Promise:
         self.over = False  # nothing more is to be expected
         self._asks = 0  # of this process: what an agent did in earlier ones does not count
 
-    def look(self) -> None:
-        """To be called at each ask: when there have been enough, begin."""
+    def look(self, desks: Sequence[Desk]) -> "Promise | None":
+        """To be called at each ask: begin when there were many, and go over when all is ready.
+
+        Returns what to look at next time, None if nothing more is to be expected.
+        """
         self._asks += 1
-        if self._asks > AFTER and not _worker.is_alive():
-            _send(self)
+        if not self.over:
+            if self._asks > AFTER and not _worker.is_alive():
+                _send(self)
+            return self
+        if self.steps is not None:
+            self._maker.switch(desks, self.steps)
+        return None
 
     def fulfil(self) -> None:
         """Compile, or load; the rule stays interpreted if that cannot be."""
@@ -77,7 +91,7 @@ def compiled_steps(maker: Maker) -> Steps:
     rng = maker.random()
     wanted: dict[Callable[..., Any], tuple[Any, ...]] = {
         settle: (*state, ages, 0, 0),
-        decide: (*state, 1, 1, rng),
+        settle_and_decide: (*state, ages, 1, 1, rng),
         book_start: (*state, 1, 0, 1),
         book_told: (*state, ages, 1, 0, 1, rng),
         book_cancelled: (*state, ages, 1, 0, 0, 1, rng),

@@ -78,6 +78,8 @@ def check_max_delay(seconds: Any) -> int:
 
 def check_delay(seconds: Any) -> int:
     """A delay in ticks; what is longer than any D counts as that."""
+    if type(seconds) is float and 0.0 <= seconds <= LONGEST:  # nearly always
+        return to_ticks(seconds)
     try:
         number = math.nan if isinstance(seconds, str) else float(seconds)
     except (TypeError, ValueError):

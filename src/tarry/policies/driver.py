@@ -76,6 +76,14 @@ def settle(
                     aged(rule, plays, row, edge - FIRST_EDGE, now)
 
 
+def settle_and_decide(
+    rule: Any, ledger: Ledger, plays: Plays, ages: Ages, number: int, now: int, rng: Random
+) -> int:
+    """`settle` for the plays before play `number`, then `decide` on it: an ask of live use."""
+    settle(rule, ledger, plays, ages, number - 1, now)
+    return decide(rule, ledger, plays, number, now, rng)
+
+
 def complete(ledger: Ledger, plays: Plays, row: int, max_delay: int) -> None:
     """The play in `row` is D old: its payoff is known even if it is still out."""
     arm = plays.arm[row]

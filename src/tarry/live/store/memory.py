@@ -23,6 +23,7 @@ class MemoryStore:
     def __init__(self, settings: dict[str, Any], history: int) -> None:
         self.settings = settings
         self._tail = Tail(Snapshot(0, None), [])
+        self.append = self._tail.append  # see `Store`
         self._chunks: deque[Chunk] = deque(maxlen=-(-history // CHUNK))
 
     @property
@@ -38,10 +39,6 @@ class MemoryStore:
     def kept(self) -> Kept:
         """See `Store`."""
         return self._tail.since_snapshot()
-
-    def append(self, fact: Fact) -> int:
-        """See `Store`."""
-        return self._tail.append(fact)
 
     def wait(self, number: int) -> None:
         """See `Store`."""

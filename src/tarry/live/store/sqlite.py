@@ -116,7 +116,7 @@ class SqliteStore:
 
     def wait(self, number: int) -> None:
         """See `Store`."""
-        if self._writer == threading.get_ident():
+        if self._writer == threading.get_ident() and self._writing.locked():
             return  # a finaliser that runs inside our own writing; nobody is told
         while self.durable < number:
             with self._writing:
