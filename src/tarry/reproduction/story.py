@@ -30,9 +30,10 @@ def against_rivals(claims: Sequence[Claim], payoff: Payoff) -> Iterator[str]:
         if rows and len(less) == len(rows):
             parts.append(f"less regret than {rival} on all {len(rows)} families of delays")
         elif rows:
-            words = (("less", less), ("more", more), ("undecided", unknown))
+            words = (("less", less), ("more", more), ("no telling which", unknown))
             told = [f"{word} on {listed(names)}" for word, names in words if names]
-            parts.append(f"against {rival} {', '.join(told)}")
+            first = told[0].replace(" on ", f" regret than {rival} on ", 1)
+            parts.append(", ".join([first, *told[1:]]))
     if parts:
         yield f"With delay as {payoff}, the paper's {paper} has {', and '.join(parts)}."
 
@@ -51,8 +52,8 @@ def ours(payoff: Payoff, result: Result) -> str:
     if not found:
         return ""
     return (
-        f"As {payoff}, our own policies have so many times less regret than {paper}, from family "
-        f"to family: {', '.join(found)}."
+        f"Our own policies divide the regret of {paper} by, from family to family: "
+        f"{', '.join(found)}."
     )
 
 
