@@ -92,6 +92,7 @@ class Line(NamedTuple):
     degrees: int
     first: float  # slope of the lower half of the points
     last: float  # slope of the upper half
+    steeper: tuple[float, float, int]  # slope, standard error and degrees of freedom of one half
 
     @property
     def is_straight(self) -> bool:
@@ -104,41 +105,42 @@ NEAR = 0.1  # how far a slope may be from the law
 
 
 def line_of(x: FloatArray, y: FloatArray) -> Line:
-    """Least squares of log y on log x, and of the halves; at least four points."""
+    """Least squares of log y on log x, and of the halves; at least three points."""
     u, v = np.log(x), np.log(y)
     half = (len(u) + 1) // 2
-    slope = np.polyfit(u, v, 1)[0]
-    rest = v - np.polyval(np.polyfit(u, v, 1), u)
-    degrees = len(u) - 2
-    error = float(np.sqrt(np.sum(rest**2) / degrees / np.sum((u - u.mean()) ** 2)))
+    slope, error, degrees = fitted(u, v)
     around = float(student(degrees)) * error
-    first, last = (
-        np.polyfit(a, b, 1)[0] for a, b in ((u[:half], v[:half]), (u[-half:], v[-half:]))
-    )
-    return Line(
-        float(slope), slope - around, slope + around, error, degrees, float(first), float(last)
-    )
+    steeper = max((fitted(u[:half], v[:half]), fitted(u[-half:], v[-half:])))
+    first, last = (fitted(u[part], v[part])[0] for part in (slice(half), slice(-half, None)))
+    return Line(slope, slope - around, slope + around, error, degrees, first, last, steeper)
+
+
+def fitted(u: FloatArray, v: FloatArray) -> tuple[float, float, int]:
+    """The slope of a line through points, its standard error and the degrees of freedom of that."""
+    if len(u) < 3:
+        return float((v[-1] - v[0]) / (u[-1] - u[0])), np.inf, 0
+    slope, height = np.polyfit(u, v, 1)
+    degrees = len(u) - 2
+    rest = v - height - slope * u
+    error = np.sqrt(np.sum(rest**2) / degrees / np.sum((u - u.mean()) ** 2))
+    return float(slope), float(error), degrees
 
 
 def growth_test(line: Line, law: float, *, exactly: bool) -> Outcome:
     """That regret grows at most as x**law, or `exactly` so: the slope is near the law or below it.
 
-    Where the points bend, the line is none. Then the steeper half speaks for an upper bound, with
-    the interval of the whole around it, and nothing is said about an exact law.
+    Where the points bend, the line is none. Then the steeper half speaks for an upper bound, and
+    nothing is said about an exact law.
     """
-    half = (line.high - line.low) / 2
-    if not exactly:
-        slope = line.slope if line.is_straight else max(line.first, line.last)
-        return shifted(slope - law - NEAR, half, line)
-    if not line.is_straight:
-        return Outcome(line.slope - law, -np.inf, np.inf, 1.0)
-    return shifted(abs(line.slope - law) - NEAR, half, line)
-
-
-def shifted(estimate: float, half: float, line: Line) -> Outcome:
-    """The test that an estimate is below 0, with the interval of a slope."""
-    p = t_test(estimate, line.error, line.degrees).p
-    return Outcome(estimate, estimate - half, estimate + half, p)
+    if exactly:
+        if not line.is_straight:
+            return Outcome(line.slope - law, -np.inf, np.inf, 1.0)
+        return t_test(abs(line.slope - law) - NEAR, line.error, line.degrees)
+    whole = line.slope, line.error, line.degrees
+    slope, error, degrees = whole if line.is_straight else line.steeper
+    if degrees < 1:
+        return Outcome(slope - law - NEAR, -np.inf, np.inf, 1.0)
+    return t_test(slope - law - NEAR, error, degrees)
 
 
 def firm(tests: Sequence[Outcome]) -> list[bool]:
