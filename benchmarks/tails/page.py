@@ -56,7 +56,7 @@ def page(worlds: Sequence[World], results: Results) -> str:
     parts = [
         INTRODUCTION.format(last=100 // LAST),
         FIGURE.replace("ALT", ALT).replace("CAPTION", CAPTION),
-        "## What was asked for",
+        "## Targets",
         asked_for(worlds, results),
         "## All small problems together",
         pooled(worlds, results),

@@ -113,7 +113,7 @@ def test_ucb_index_is_the_documented_formula() -> None:
     run = tarry.play(kept, problem, payoff="reward", horizon=400, mode="interpreted")
     rule, size = kept.rule, len(kept.rule.edges)
     for arm in range(2):
-        rule.reckon(arm, math.log(400))
+        rule.refresh_bound(arm, math.log(400))
         n = rule.evidence.events[arm * size] + rule.evidence.passes[arm * size]
         assert n == np.sum(run.arms == arm)
         mean, square = rule.evidence.moments_with_tail(arm, 1.0)

@@ -30,8 +30,8 @@ class SurvivalUCBRule(NamedTuple):
         """Compute the index of the arm played last and of one other anew; play the best."""
         arms = len(self.indices)
         log_time = math.log(plays.number[row])
-        self.reckon(self.turn[0], log_time)
-        self.reckon(self.turn[1], log_time)
+        self.refresh_bound(self.turn[0], log_time)
+        self.refresh_bound(self.turn[1], log_time)
         self.turn[1] += 1
         if self.turn[1] >= arms:
             self.turn[1] = 0
@@ -44,7 +44,7 @@ class SurvivalUCBRule(NamedTuple):
         self.turn[0] = best
         return best
 
-    def reckon(self, arm: int, log_time: float) -> None:
+    def refresh_bound(self, arm: int, log_time: float) -> None:
         """The index of the arm at a time with this logarithm."""
         evidence = self.evidence
         known = evidence.known(arm)
