@@ -37,9 +37,8 @@ QUESTIONS: dict[str, Mapping[str, Any]] = {
         "one normal draw": ShapedThompson("normal"),
     },
     "How many bins?": {f"{bins}": ShapedThompson(bins=bins) for bins in (8, 12, 24, 48)},
-    "What do the pseudo-plays weigh, the best and the worst?": {
-        f"{hope:g} and {fear:g}": ShapedThompson(hope=hope, fear=fear)
-        for hope, fear in ((1.0, 1.0), (1.0, 0.0), (1.0, 0.25), (0.5, 0.5), (2.0, 1.0))
+    "What does the pseudo-play weigh?": {
+        f"{weight:g} plays": ShapedThompson(weight=weight) for weight in (0.25, 0.5, 1.0, 2.0)
     },
     "How many arms drawn anew, besides the one played?": {
         "1": ShapedThompson(others=1),

@@ -2,9 +2,8 @@
 
 `ShapedThompson("exact")` draws every hazard from its Beta law, `"beta"` and `"normal"` draw once
 from a law with the posterior mean and variance, with nothing special about the last bin reached.
-`hope` and `fear` are the weights of the pseudo-plays with the best and with the worst payoff,
-`others` the arms drawn anew besides the one played last. With the defaults it is
-`SurvivalThompson()`, but for the stream of random numbers.
+`weight` is that of the pseudo-play, `others` the arms drawn anew besides the one played last. With
+the defaults it is `SurvivalThompson()`.
 """
 
 import math
@@ -30,8 +29,7 @@ class ShapedRule(NamedTuple):
 
     reward: bool
     shape: int  # its place in SHAPES
-    hope: float
-    fear: float
+    weight: float
     others: int
     edges: Ints
     evidence: SurvivalEvidence
@@ -47,11 +45,12 @@ class ShapedRule(NamedTuple):
         known = self.evidence.known(arm)
         if known <= 0.0:
             return 0.0
-        no_hope = rng.beta(known + self.fear, self.hope)
-        no_fear = rng.beta(known, self.fear) if self.fear > 0.0 else 1.0
+        if self.weight == 1.0:
+            real = (1.0 - rng.random()) ** (1.0 / known)
+        else:
+            real = rng.beta(known, self.weight)
         mean = self.evidence.draw_mean(arm, rng) if self.shape == 0 else self.shaped(arm, rng)
-        merit = mean if self.reward else 1.0 - mean
-        return no_hope * (1.0 - no_fear * merit)
+        return real * (1.0 - mean if self.reward else mean)
 
     def shaped(self, arm: int, rng: Random) -> float:
         """One draw of the mean payoff of the arm's plays."""
@@ -91,8 +90,7 @@ class ShapedThompson:
     """SurvivalThompson with parts exchanged."""
 
     shape: Literal["usual", "exact", "beta", "normal"] = "usual"
-    hope: float = 1.0
-    fear: float = 1.0
+    weight: float = 1.0
     others: int = OTHERS
     bins: int = 24
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
@@ -104,8 +102,7 @@ class ShapedThompson:
         return ShapedRule(
             reward=setting.reward,
             shape=SHAPES.index(self.shape),
-            hope=self.hope,
-            fear=self.fear,
+            weight=self.weight,
             others=self.others,
             edges=evidence.edges,
             evidence=evidence,

@@ -48,11 +48,6 @@ def drawn_beta(mean: float, square: float, rng: Random) -> float:
     return rng.beta(*(round(x) if abs(x - round(x)) < 1e-9 * round(x) else x for x in shapes))
 
 
-def beta_1(n: float, rng: Random) -> float:
-    """A draw from Beta(1, n): its distribution function is 1 - (1 - x)^n."""
-    return 1 - (1 - rng.random()) ** (1 / n)
-
-
 def draw(world: World, arm: int, edges: list[int], rng: Random) -> float:
     """X."""
     bins = counts(world, arm, edges)
@@ -60,8 +55,7 @@ def draw(world: World, arm: int, edges: list[int], rng: Random) -> float:
     if not reached:
         return 1.0 if world.reward else 0.0
     n = bins[0][0] + bins[0][1]
-    rho = beta_1(n + 1, rng)
-    sigma = beta_1(n, rng)
+    rho = 1 - (1 - rng.random()) ** (1 / n)  # Beta(1, n): its distribution is 1 - (1 - rho)^n
     b = reached[-1] + 1
     events, passes, first, _ = bins[b - 1]
     if b == len(edges) and passes > 0:
@@ -75,9 +69,7 @@ def draw(world: World, arm: int, edges: list[int], rng: Random) -> float:
             h = rng.beta(events, passes)
             v = h * first / events + (1 - h)
         y = drawn_beta(*carried_back(bins[: b - 1], v, v**2), rng)
-    if world.reward:
-        return 1 - (1 - rho) * (sigma + (1 - sigma) * (1 - y))
-    return (1 - rho) * (sigma + (1 - sigma) * y)
+    return 1 - (1 - rho) * (1 - y) if world.reward else (1 - rho) * y
 
 
 def survival_thompson(world: World, rng: Random, bins: int = 24) -> Iterator[int]:

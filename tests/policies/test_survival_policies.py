@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import tarry
 from tarry.errors import InputError
 from tarry.experiments.from_text import parse_policy
 from tarry.problems.problem import Payoff, Problem
-from tarry.randomness import new_random
 from tests.conformance.cases import Kept
 
 BOTH = pytest.mark.parametrize("policy", [tarry.SurvivalThompson(), tarry.SurvivalUCB()], ids=repr)
@@ -156,27 +154,6 @@ def test_former_settings_are_not_settings() -> None:
     assert tarry.SurvivalThompson(mass=None) == tarry.SurvivalThompson()
     with pytest.raises(InputError, match="no such setting any more"):
         parse_policy("SurvivalThompson(mass=0.5)")
-
-
-@pytest.mark.parametrize("reward", [False, True])
-@pytest.mark.parametrize(("short", "long"), [(3, 5), (0, 4), (6, 0)])
-def test_draws_of_two_points_are_those_of_classical_thompson_sampling(
-    short: int, long: int, reward: bool
-) -> None:
-    """Complete plays of 0 or D give the law Beta(1 + successes, 1 + failures), by its moments."""
-    rule = tarry.SurvivalThompson().start(tarry.Setting(1, 50, 0, reward))
-    for _ in range(short):
-        rule.evidence.book_event(0, 0)
-    for _ in range(long):
-        for edge in range(len(rule.edges)):
-            rule.evidence.book_pass(0, edge)
-    rng = new_random(4)
-    draws = np.array([rule.draw(0, rng) for _ in range(20_000)])
-    law = stats.beta(1 + short, 1 + long) if reward else stats.beta(1 + long, 1 + short)
-    for power in (1, 2, 3):
-        moments = draws**power
-        error = moments.std() / np.sqrt(len(draws))
-        assert moments.mean() == pytest.approx(law.moment(power), abs=5 * error)
 
 
 def test_nobody_is_locked_in() -> None:

@@ -36,12 +36,9 @@ class SurvivalThompsonRule(NamedTuple):
         known = self.evidence.known(arm)
         if known <= 0.0:
             return 0.0
-        # A draw of Beta(1, n) is 1 - u^(1/n), with u uniform.
-        no_hope = (1.0 - rng.random()) ** (1.0 / (known + 1.0))  # 1 - rho
-        no_fear = (1.0 - rng.random()) ** (1.0 / known)  # 1 - sigma
+        weight = (1.0 - rng.random()) ** (1.0 / known)  # of the real plays: 1 - rho
         mean = self.evidence.draw_mean(arm, rng)
-        merit = mean if self.reward else 1.0 - mean
-        return no_hope * (1.0 - no_fear * merit)
+        return weight * (1.0 - mean if self.reward else mean)
 
     def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
         """An answer: an event in its bin."""
@@ -98,17 +95,15 @@ class SurvivalThompson:
         Y = sum_b S_b h_b x_b + S_end,     S_b = prod_{j < b} (1 - h_j)
 
     with x_b the mean payoff of the answers in bin b, and D where no play has been yet. Y is the
-    mean payoff of an arm as its plays show it. Beside the n plays heard of stand two pseudo-plays,
-    one with the best payoff there is and one with the worst; their weights are drawn first:
+    mean payoff of an arm as its plays show it. To them comes one pseudo-play with the best payoff
+    there is, whose weight among the n plays heard of is drawn first:
 
-        rho ~ Beta(1, n + 1),   sigma ~ Beta(1, n)
-        X = (1 - rho) (sigma + (1 - sigma) Y)                    for cost: play the smallest
-        X = 1 - (1 - rho) (sigma + (1 - sigma) (1 - Y))          for reward: play the largest
+        rho ~ Beta(1, n)
+        X = (1 - rho) Y                  for cost: play the smallest
+        X = 1 - (1 - rho) (1 - Y)        for reward: play the largest
 
-    The first sees to it that every arm, however badly it began, is played again sooner or later, as
-    in the non-parametric Thompson sampling of Riou and Honda (2020); the second that an arm is not
-    believed for a few lucky answers. If all delays are 0 or D and known, X has the law
-    Beta(1 + successes, 1 + failures) of `DelayedThompson`. An arm of which nothing was heard has
+    so that every arm, however badly it began, is played again sooner or later, as in the
+    non-parametric Thompson sampling of Riou and Honda (2020). An arm of which nothing was heard has
     the best payoff; ties go to the arm with fewest plays, then to the lowest index.
 
     Each step draws anew for the arm played last and for two others in turn; the other arms keep
