@@ -56,8 +56,8 @@ class DelayedFTRL:
     is d / D for cost and 1 - d / D for reward.
 
     Guarantee of the source: regret against the best fixed arm of order sqrt(K T) + sqrt(S log K),
-    S the sum of all delays, for losses that an adversary wrote down before. Here S may be as large
-    as T times the cost per play times D: the bound does not see that the delay is the loss.
+    S the sum of all delays, for losses and delays by step that an adversary wrote down before.
+    Here the delay depends on the arm, since it is the loss, and that proof does not carry over.
 
     >>> import tarry
     >>> problem = tarry.problems.deterministic([1, 4], max_delay=4)
