@@ -36,7 +36,7 @@ ROWS = [
         Box(
             "live",
             ("the same policies on wall-clock time:", "agent, stores, HTTP routes"),
-            "sqlite3, anyio, httpx",
+            "sqlite3, httpx",
             GREEN,
         ),
     ],

@@ -44,7 +44,7 @@ def page_text(read: "Log", payoff: Any, decision: "Decision | None", title: str)
         page.Section("differences", "Differences", [difference_table(read)]),
         page.Section("how", "How to read this", [page.paragraph(HOW.format(limit=read.max_delay))]),
     ]
-    return page.document(title, read.summary(payoff), sections)
+    return page.document(title, [page.paragraph(read.summary(payoff), "lead")], sections)
 
 
 def picture(read: "Log") -> str:
