@@ -93,6 +93,12 @@ def check_horizon(policy: Any, payoff: str, horizon: int | None) -> int:
     """The horizon, 0 if unknown, for a policy that serves the payoff."""
     check_payoff(payoff)
     check_policy(policy, payoff)
+    if getattr(policy, "simulated_only", False):
+        raise InputError(
+            f"{policy_label(policy)} keeps something of every play younger than max_delay in a "
+            f"table of fixed size, which live time outgrows; it is for tarry.play and "
+            f"tarry.compare only. Live, take another policy, such as SurvivalThompson."
+        )
     if horizon is not None:
         return check_whole("horizon", horizon, 2, 2**62)
     if getattr(policy, "needs_horizon", False):
