@@ -82,7 +82,7 @@ def about(group: str, worlds: Sequence[World]) -> str:
         "realistic": " Each run with an instance of its own.",
         "hard": " Half of the runs on each instance of a pair; 'lower bound' is on the mean over "
         "both. That of 'conservative' binds only policies that play both arms in turn.",
-        "time-out": " Gamma delays of shape 4.",
+        "time-out": " Gamma delays of shape 4, and fixed ones.",
     }
     return f"{told}.{more.get(group, '')}"
 
