@@ -14,6 +14,7 @@ from tarry.live.history import KEPT, all_ended, as_log
 from tarry.live.plays import Counts, Play, Told
 from tarry.live.settings import Given, check_delay, check_names
 from tarry.live.start import started
+from tarry.live.store.place import check_path
 from tarry.live.timed import ActivePlay, TimedPlay
 from tarry.live.waiting import durable
 from tarry.policies.label import policy_label
@@ -239,7 +240,7 @@ class Agent:
 
         An agent made with the copy goes on from here, and knows the plays made so far.
         """
-        self._engine.store.backup(Path(path))
+        self._engine.store.backup(check_path(path))
 
     def close(self) -> None:
         """Let go of the journal; plays still out stay out."""

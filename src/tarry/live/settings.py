@@ -8,6 +8,7 @@ from typing import Any
 from tarry.checks import check_payoff, check_whole
 from tarry.errors import InputError, JournalError
 from tarry.live.clock import as_clock, to_ticks
+from tarry.live.store.place import check_path
 from tarry.policies.check import check_choice, check_policy
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy
@@ -36,7 +37,7 @@ class Given:
     def __post_init__(self) -> None:
         """Check everything at the border."""
         self.policy = default_policy() if self.policy is None else self.policy
-        self.path = None if self.path is None else Path(self.path)
+        self.path = None if self.path is None else check_path(self.path)
         check_choice("durability", self.durability, ("full", "normal"))
         check_choice("in_flight", self.in_flight, ("censor", "keep"))
         check_choice("on_store_failure", self.on_store_failure, ("raise", "continue"))

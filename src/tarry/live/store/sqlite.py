@@ -23,6 +23,7 @@ from tarry.live.history import CHUNK, Chunk
 from tarry.live.store.keeper import Keeper
 from tarry.live.store.lock import FileLock, MarkFile, inode, mark_path, size_of
 from tarry.live.store.opening import Opened, explained, opened
+from tarry.live.store.place import plain_file
 from tarry.live.store.protocol import Kept
 from tarry.live.store.schema import (
     ADD_FACT,
@@ -58,7 +59,7 @@ class SqliteStore:
         durability: Durability,
         history: int,
     ) -> None:
-        self.path = Path(path)
+        self.path = plain_file(Path(path))
         self.trouble = ""
         self.failures = 0
         self._history = history
