@@ -9,6 +9,7 @@ garbage collector ends a block with `with agent.play()`, in the middle of an ask
 visitor wants to change is put off until the ask is done.
 """
 
+import contextlib
 import logging
 import os
 import secrets
@@ -24,7 +25,7 @@ from tarry.live import forking, restore, state
 from tarry.live.clock import Ticker
 from tarry.live.core import Core, unknown_play
 from tarry.live.facts import ADD, CANCEL, RETURN, START, STOPPED, TIME, Fact, apply
-from tarry.live.history import due_chunks
+from tarry.live.history import Ended, all_ended, due_chunks
 from tarry.live.ids import Ids, new_identity
 from tarry.live.plays import Arm, Counts, Odd, Play, Told
 from tarry.live.store.protocol import Store
@@ -81,13 +82,12 @@ class Engine:
             if seq % restore.LOOK == 0:
                 self._look_after(core)
         if self._put_off:
-            self.catch_up()
+            seq = self.catch_up()
         return number, arm, now, seq
 
     def end(self, kind: int, number: int, delay: int | None) -> tuple[Told | bool, int]:
         """A play came back, failed or is given up: what became of that, and the fact's number."""
-        if os.getpid() != self._process:
-            raise self.forked()
+        self.check_process()
         if self._lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  # as Condition does
             return self._defer(kind, number, delay), 0
         with self._lock:
@@ -109,7 +109,7 @@ class Engine:
                 self.odd[str(outcome)] += isinstance(outcome, Told)
             self._dirty = False
         if self._put_off:
-            self.catch_up()
+            seq = self.catch_up()
         return outcome, seq
 
     def change_arms(self, kind: int, name: str) -> int:
@@ -129,12 +129,11 @@ class Engine:
                 self.store.change(self._revised(slots=names))
             seq = self._record(core, fact)
             self._dirty = False
-        return seq
+        return self.catch_up() if self._put_off else seq
 
     def look(self, view: Callable[[Core, int], T]) -> T:
         """What `view` sees of the core at this moment; also from within a change."""
-        if os.getpid() != self._process:
-            raise self.forked()
+        self.check_process()
         inside = self._lock._is_owned()  # type: ignore[attr-defined]  # noqa: SLF001  # as above
         with self._lock:
             core = self._core if inside else self._whole()
@@ -164,6 +163,7 @@ class Engine:
 
     def number_of(self, play: Any) -> int:
         """The number of a play, from what `ask` returned or from its id."""
+        self.check_process()
         whole = play.id if type(play) is Play else play
         if type(whole) is not int:
             whole = as_whole(getattr(play, "id", play))
@@ -175,14 +175,16 @@ class Engine:
             self.odd["unknown"] += 1
             raise
 
-    def catch_up(self) -> None:
-        """Do what was put off."""
-        while self._put_off:
-            try:
-                kind, number, delay = self._put_off.popleft()
-            except IndexError:
-                return
-            self.end(kind, number, delay)
+    def catch_up(self) -> int:
+        """Do what was put off; the number of the latest fact."""
+        with contextlib.suppress(IndexError):  # nothing is left, or another thread took it
+            while True:
+                what = self._put_off.popleft()
+                try:
+                    self.end(*what)
+                except TarryError as error:  # who told it has gone
+                    log.warning("%s", error)
+        return self.store.appended
 
     def censor_all(self) -> int:
         """Plays that an earlier process left out are cancelled at the last moment known."""
@@ -203,8 +205,9 @@ class Engine:
 
     def close(self) -> None:
         """Write down the state and let go; in a forked child, do nothing."""
-        if os.getpid() != self._process:
+        if os.getpid() != self._process or self.closed:
             return
+        self._check_free("closed")
         with self._lock:
             if self.closed:
                 return
@@ -215,12 +218,31 @@ class Engine:
             finally:
                 self.store.close()
 
-    def forked(self) -> JournalError:
-        """What to say to a child of a fork."""
-        return JournalError(
-            f"The journal {self.path} was opened before this process was forked, and belongs to "
-            f"the parent; open an agent after the fork in each process, with a path of its own."
+    def backup(self, path: Path) -> None:
+        """A copy of the store."""
+        self._check_free("copied")
+        self.store.backup(path)
+
+    def history(self) -> tuple[list[str], int, Ended]:
+        """The names of all arms there were, D, and the plays that ended, as far as kept."""
+        self.check_process()
+        chunks = self.store.chunks()
+        return self.look(
+            lambda core, now: (
+                [arm.name for arm in core.slots],
+                core.max_delay,
+                all_ended(chunks, core, now)[1],
+            )
         )
+
+    def check_process(self) -> None:
+        """Refuse everything in a child of a fork: the file is the parent's."""
+        if os.getpid() != self._process:
+            raise JournalError(
+                f"The journal {self.path} was opened before this process was forked, and belongs "
+                f"to the parent; open an agent after the fork in each process, with a path of its "
+                f"own."
+            )
 
     def before_fork(self) -> None:
         """See `tarry.live.forking`."""
@@ -310,9 +332,9 @@ class Engine:
         return Told.RETURNED if out else Told.REPEATED
 
     def _check_free(self, what: str) -> None:
-        if os.getpid() != self._process:
-            raise self.forked()
-        if self._lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  # as above
+        self.check_process()
+        inside = self._lock._is_owned()  # type: ignore[attr-defined]  # noqa: SLF001  # as above
+        if inside or self.store.is_busy():
             raise LiveError(
                 f"The agent was {what} by a signal handler or a finaliser in the middle of another "
                 f"call of the same thread; do that after the handler has returned."

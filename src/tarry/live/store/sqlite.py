@@ -63,9 +63,9 @@ class SqliteStore:
         self.trouble = ""
         self.failures = 0
         self._history = history
-        self._writing = threading.Lock()  # held by whoever uses the first connection
-        self._aside = threading.Lock()  # the second one
-        self._writer = 0  # the thread that holds the first
+        self._writing = threading.RLock()  # held by whoever uses the first connection
+        self._aside = threading.RLock()  # the second one
+        self._promised = 0  # the latest fact that a visitor of a writing thread wants durable
         self._unsure = False  # whether a commit was interrupted
         self._changed: dict[str, Any] | None = None
         self._folding = False
@@ -117,12 +117,20 @@ class SqliteStore:
 
     def wait(self, number: int) -> None:
         """See `Store`."""
-        if self._writer == threading.get_ident() and self._writing.locked():
-            return  # a finaliser that runs inside our own writing; nobody is told
-        while self.durable < number:
+        if self.is_busy():
+            self._promised = max(self._promised, number)
+            return
+        while self.durable < max(number, self._promised):
             with self._writing:
-                if self.durable < number:
+                if self.durable < max(number, self._promised):
                     self._using(self._write)
+
+    def is_busy(self) -> bool:
+        """Whether this thread is writing: then this is a signal handler or a finaliser.
+
+        What that waits for is durable before the call is over which it interrupted.
+        """
+        return self._writing._is_owned()  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001  # as Condition does
 
     def snapshot_due(self, plays: int) -> bool:
         """See `Store`."""
@@ -185,14 +193,11 @@ class SqliteStore:
 
     def _using(self, work: Callable[[], None]) -> None:
         """Let `work` use the first connection; the caller holds its lock."""
-        self._writer = threading.get_ident()
         try:
             self._check_files()
             work()
         except (sqlite3.Error, OSError) as error:
             raise self._failed(str(error)) from error
-        finally:
-            self._writer = 0
         if self.trouble:
             log.warning("The journal %s can be written again; nothing is missing.", self.path)
             self.trouble = ""
@@ -314,7 +319,7 @@ class SqliteStore:
 
 def _let_go(
     connections: tuple[sqlite3.Connection, ...],
-    locks: tuple[threading.Lock, ...],
+    locks: tuple[threading.RLock, ...],
     file: FileLock,
     keeper: Keeper,
     process: int,
