@@ -193,6 +193,7 @@ def test_every_verb_is_refused_in_a_child(tmp_path: Path) -> None:
 def test_a_signal_handler_may_come_while_the_disk_is_written(tmp_path: Path) -> None:
     """An ask of its own is refused or done, a tell is done, and nothing waits for itself."""
     code = """
+    os.environ["TARRY_COMPILE"] = "never"
     agent = opened()
     signal.alarm(40)  # the end, if it hangs
     out, refused = [], 0
@@ -208,7 +209,7 @@ def test_a_signal_handler_may_come_while_the_disk_is_written(tmp_path: Path) -> 
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0003)
     signal.signal(signal.SIGVTALRM, handler)
     signal.setitimer(signal.ITIMER_VIRTUAL, 0.0003)
-    done, end = 0, time.process_time() + 1.0
+    done, end = 0, time.process_time() + 0.5
     while time.process_time() < end:
         agent.tell(agent.ask())
         done += 1
@@ -218,7 +219,7 @@ def test_a_signal_handler_may_come_while_the_disk_is_written(tmp_path: Path) -> 
     assert counts.asked == sum(counts[1:5]), counts
     assert counts.returned >= done, (counts, done)
     assert agent._engine.store.durable == agent._engine.store.appended
-    print(done > 50, refused > 5, flush=True)
+    print(done > 50, refused > 2, flush=True)
     agent.close()
     """
     assert run(code, tmp_path / "a.db") == ["True", "True"]
