@@ -222,4 +222,4 @@ def test_a_signal_handler_may_come_while_the_disk_is_written(tmp_path: Path) -> 
     print(done > 50, refused > 2, flush=True)
     agent.close()
     """
-    assert run(code, tmp_path / "a.db") == ["True", "True"]
+    assert run(code, tmp_path / "a.db") == ["True True"]
