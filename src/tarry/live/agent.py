@@ -10,7 +10,7 @@ from tarry.live.clock import Clock, to_seconds
 from tarry.live.core import REMEMBERED, Core
 from tarry.live.explain import Explanation, explanation
 from tarry.live.facts import ADD, CANCEL, FAIL, PAUSE, REMOVE, RESUME, RETURN
-from tarry.live.history import KEPT, as_log
+from tarry.live.history import KEPT, all_ended, as_log
 from tarry.live.plays import Counts, Play, Told
 from tarry.live.settings import Given, check_delay, check_names
 from tarry.live.start import started
@@ -224,8 +224,17 @@ class Agent:
         A `tarry.Log`, in seconds: a cancelled play is unfinished, `starts` are UTC, and
         `context["status"]` says how each ended ("returned", "failed", "closed", "cancelled").
         """
-        names, longest, plays = self._engine.history()
-        return as_log(plays, names, self._engine.ticker.created, longest, self._most)
+        engine = self._engine
+        engine.check_process()
+        chunks = engine.store.chunks()
+        names, longest, (_, plays) = engine.look(
+            lambda core, now: (
+                [arm.name for arm in core.slots],
+                core.max_delay,
+                all_ended(chunks, core, now),
+            )
+        )
+        return as_log(plays, names, engine.ticker.created, longest, self._most)
 
     def backup(self, path: str | Path) -> None:
         """A consistent copy of the journal, made while the agent goes on.

@@ -25,7 +25,7 @@ from tarry.live import forking, restore, state
 from tarry.live.clock import Ticker
 from tarry.live.core import Core, unknown_play
 from tarry.live.facts import ADD, CANCEL, RETURN, START, STOPPED, TIME, Fact, apply
-from tarry.live.history import Ended, all_ended, due_chunks
+from tarry.live.history import due_chunks
 from tarry.live.ids import Ids, new_identity
 from tarry.live.plays import Arm, Counts, Odd, Play, Told
 from tarry.live.store.protocol import Store
@@ -51,7 +51,7 @@ class Engine:
         self.ids = Ids(store.settings["ids"])
         self.closed = False
         self.odd: Counter[str] = Counter()
-        self._core = core.hasten()
+        self._core = self._made(core)
         self._lock = threading.RLock()
         self._dirty = False  # whether a change has begun and has not ended
         self._put_off: deque[tuple[int, int, int | None]] = deque()
@@ -72,12 +72,13 @@ class Engine:
                 raise self._stopped()
             number = core.register.last + 1
             try:
+                core.start(arm, now)  # first: where a rule fails at this, there is no play
                 seq = self.store.append(Fact(START, now, number, arm.slot))
-                core.start(arm, now)
                 self._dirty = False
-            except BaseException:  # nobody will hear of this play
+            except BaseException as error:  # nobody will hear of this play
                 if [fact.play for fact in self.store.kept().facts[-1:]] == [number]:
                     self._put_off.append((CANCEL, number, None))
+                self.odd["undecided"] += isinstance(error, Exception)
                 raise
             if seq % restore.LOOK == 0:
                 self._look_after(core)
@@ -140,12 +141,17 @@ class Engine:
             return view(core, self.ticker.now())
 
     def counts(self) -> Counts:
-        """The numbers of plays, and of all that was not normal."""
+        """The numbers of plays, and of all that was not normal; a rule that fails changes none."""
+        self.check_process()
         store = self.store
         waiting = store.appended - store.durable if store.trouble else 0
         odd = {name: self.odd[name] for name in Odd._fields}
         odd |= {"store_failures": store.failures, "undurable": waiting}
-        counts = self.look(lambda core, now: core.counts(now))
+        try:
+            counts = self.look(lambda core, now: core.counts(now))
+        except Exception:  # noqa: BLE001  # a user's rule fails while the state is made anew
+            with self._lock:
+                counts = restore.without_rule(store).counts(self.ticker.now())
         return counts.with_odd(Odd(**odd))
 
     def flush(self, seq: int, *, insist: bool) -> None:
@@ -222,18 +228,6 @@ class Engine:
         """A copy of the store."""
         self._check_free("copied")
         self.store.backup(path)
-
-    def history(self) -> tuple[list[str], int, Ended]:
-        """The names of all arms there were, D, and the plays that ended, as far as kept."""
-        self.check_process()
-        chunks = self.store.chunks()
-        return self.look(
-            lambda core, now: (
-                [arm.name for arm in core.slots],
-                core.max_delay,
-                all_ended(chunks, core, now)[1],
-            )
-        )
 
     def check_process(self) -> None:
         """Refuse everything in a child of a fork: the file is the parent's."""
@@ -313,11 +307,15 @@ class Engine:
         if self._dirty:
             name = "The agent" if self.path is None else f"The journal {self.path}"
             core = restore.restored(self.policy, self.store.settings, self.store, name)
-            self._core = core.hasten()
+            self._core = self._made(core)
             self._dirty = False
             self.odd["repaired"] += 1
             log.warning("%s: a change was interrupted; its state was made anew.", name)
         return self._core
+
+    def _made(self, core: Core) -> Core:
+        core.id_of = self.ids.known_as
+        return core.hasten()
 
     def _defer(self, kind: int, number: int, delay: int | None) -> Told | bool:
         """Put an end off until the change is done in whose middle it came; what it will do."""

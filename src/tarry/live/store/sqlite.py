@@ -126,10 +126,7 @@ class SqliteStore:
                     self._using(self._write)
 
     def is_busy(self) -> bool:
-        """Whether this thread is writing: then this is a signal handler or a finaliser.
-
-        What that waits for is durable before the call is over which it interrupted.
-        """
+        """See `Store`."""
         return self._writing._is_owned()  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001  # as Condition does
 
     def snapshot_due(self, plays: int) -> bool:
@@ -180,6 +177,13 @@ class SqliteStore:
                 job()
             with self._writing:
                 self._using(self._fold)
+        except JournalError as error:
+            lost = self.appended - self.durable
+            what = f"its latest {lost} facts are not written" if lost else "all facts are in it"
+            raise JournalError(
+                f"The journal {self.path} is closed and {what}, but the end of its work failed "
+                f"({self.trouble}); see to the disk before it is opened again."
+            ) from error
         finally:
             self._mark.close()
             self._ended()
