@@ -127,7 +127,7 @@ class SqliteStore:
 
     def is_busy(self) -> bool:
         """See `Store`."""
-        return self._writing._is_owned()  # type: ignore[attr-defined,no-any-return]  # noqa: SLF001  # as Condition does
+        return self._writing._is_owned()  # type: ignore[attr-defined]  # noqa: SLF001  # as Condition does
 
     def snapshot_due(self, plays: int) -> bool:
         """See `Store`."""
