@@ -211,7 +211,7 @@ class Engine:
 
     def close(self) -> None:
         """Write down the state and let go; in a forked child, do nothing."""
-        if os.getpid() != self._process or self.closed:
+        if os.getpid() != self._process:
             return
         self._check_free("closed")
         with self._lock:
