@@ -137,7 +137,7 @@ def test_durations_and_starts_of_data_frames() -> None:
         ("quiz,1_000,yes", "the time is '1_000', not a number"),
         (",4,yes", "line 3: the arm is empty"),
         ("quiz,4,maybe", "finished is 'maybe', not one of true, false, yes, no, 1, 0"),
-        ("quiz,4", "finished is ''"),
+        ("quiz,4", "line 3 has 2 fields, the header 3"),
     ],
 )
 def test_bad_rows_are_counted_and_quoted(row: str, said: str, tmp_path: Path) -> None:

@@ -4,9 +4,7 @@ Nothing heavy is loaded here: a DataFrame brings its own package along, and pyar
 for a Parquet file.
 """
 
-import csv
 import gzip
-import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +13,6 @@ from typing import Any, NamedTuple
 from tarry.checks import shortened
 from tarry.errors import FileError, InputError
 
-DELIMITERS = ",;\t|"
 SOURCES = "a path of a CSV or Parquet file, a DataFrame, a dict of columns or a list of dicts"
 
 
@@ -25,11 +22,12 @@ class Columns(NamedTuple):
     values: dict[str, list[Any]]
     decimal_comma: bool = False  # whether "1,5" can be a number: not where commas part the columns
     place: str = "row"  # what people call a row
-    first: int = 1  # and the number that the first one has
+    numbers: Sequence[int] | None = None  # of the rows; without them they count from 1 on
+    faults: Mapping[int, str] = {}  # rows that cannot be read at all, and why
 
     def place_of(self, row: int) -> str:
         """Where a row stands, for people to find it."""
-        return f"{self.place} {row + self.first}"
+        return f"{self.place} {row + 1 if self.numbers is None else self.numbers[row]}"
 
 
 def read_columns(source: Any, names: Sequence[str], encoding: str | None) -> Columns:
@@ -42,6 +40,8 @@ def read_columns(source: Any, names: Sequence[str], encoding: str | None) -> Col
     if hasattr(source, "column_names"):  # a table of pyarrow
         found = checked(source.column_names, names)
         return Columns({name: source.column(name).to_pylist() for name in found})
+    if type(source).__name__ == "LazyFrame":
+        raise InputError("The log is a LazyFrame, which holds no rows yet; call its .collect().")
     if hasattr(source, "columns"):  # a DataFrame of pandas or polars
         found = checked(list(source.columns), names)
         return Columns({name: source[name].to_list() for name in found})
@@ -56,7 +56,15 @@ def column_of(source: Mapping[str, Any], name: str) -> Any:
     column = source[name]
     if isinstance(column, str) or not hasattr(column, "__iter__"):
         raise InputError(f"The column {name!r} is {shortened(column)}; it must be a list.")
+    check_flat(f"column {name!r}", column)
     return column.tolist() if hasattr(column, "tolist") else column
+
+
+def check_flat(what: str, column: Any) -> None:
+    """Refuse an array or a table where one value per play is wanted."""
+    dimensions = getattr(column, "ndim", 1)
+    if dimensions != 1:
+        raise InputError(f"The {what} has {dimensions} dimensions; it must be a list, with one.")
 
 
 def of_equal_length(columns: dict[str, list[Any]]) -> Columns:
@@ -69,12 +77,17 @@ def of_equal_length(columns: dict[str, list[Any]]) -> Columns:
 
 
 def checked(found: Iterable[str], wanted: Sequence[str]) -> list[str]:
-    """`wanted` without repetitions, refused if one of them is not among the columns `found`."""
+    """`wanted` without repetitions, refused if one of them is not there, or twice, in `found`."""
     there = [str(name) for name in found]
     for name in wanted:
         if name not in there:
             listed = ", ".join(there[:12]) + (", ..." if len(there) > 12 else "")
             raise InputError(f"There is no column {name!r}; the columns are {listed or 'none'}.")
+        if there.count(name) > 1:
+            raise InputError(
+                f"There are {there.count(name)} columns {name!r}; a column that is asked for must "
+                "have a name of its own."
+            )
     return list(dict.fromkeys(wanted))
 
 
@@ -94,6 +107,8 @@ def read_file(path: Path, names: Sequence[str], encoding: str | None) -> Columns
             content = gzip.decompress(content)
         except (OSError, EOFError) as error:
             raise FileError(f"The log {str(path)!r} is no complete gzip file: {error}.") from error
+    from tarry.logs.delimited import read_csv
+
     return read_csv(decoded(content, encoding, path.name), names, path.name)
 
 
@@ -128,29 +143,3 @@ def decoded(content: bytes, encoding: str | None, name: str) -> str:
             f"0x{content[error.start]:02x} in line {line}); save it as UTF-8, or name its "
             f"encoding, such as encoding='latin-1'."
         ) from error
-
-
-def read_csv(text: str, names: Sequence[str], file: str) -> Columns:
-    """The columns of a CSV with a header; commas, semicolons, tabs and bars may part them."""
-    if not text.strip():
-        raise InputError(f"{file!r} is empty; it must have a header and one row per play.")
-    first = text.splitlines()[0]
-    delimiter = max(DELIMITERS, key=lambda sign: header_fit(first, sign, names))
-    lines = csv.reader(io.StringIO(text, newline=None), delimiter=delimiter, skipinitialspace=True)
-    try:
-        header = [name.strip() for name in next(lines, [])]
-        places = {name: header.index(name) for name in checked(header, names)}
-        rows = [line for line in lines if line]
-    except csv.Error as error:
-        raise InputError(f"{file!r} is no CSV in line {lines.line_num}: {error}.") from error
-    columns = {
-        name: [row[place].strip() if place < len(row) else "" for row in rows]
-        for name, place in places.items()
-    }
-    return Columns(columns, delimiter != ",", place="line", first=2)
-
-
-def header_fit(header: str, delimiter: str, names: Sequence[str]) -> tuple[int, int]:
-    """How many of `names` this delimiter finds in the header, and how many columns it makes."""
-    cells = [cell.strip() for cell in next(csv.reader([header], delimiter=delimiter), [])]
-    return sum(name in cells for name in names), len(cells)

@@ -12,7 +12,7 @@ from tarry.arrays import FloatArray, IntArray
 from tarry.checks import check_payoff, check_share, shortened
 from tarry.errors import InputError, UnknownNameError
 from tarry.logs.answers import Best, Curve, Curves, Difference, Differences, Mean, Means
-from tarry.logs.columns import Columns, read_columns
+from tarry.logs.columns import Columns, check_flat, read_columns
 from tarry.logs.confidence import DRAWS, Draws, mean_draws, quantiles, random_curves, steps_of
 from tarry.logs.rows import BadRows, fields_of
 from tarry.survival_curve import SurvivalCurve, kaplan_meier
@@ -97,6 +97,7 @@ class Log:
                 context={name: values[name] for name in context},
                 decimal_comma=columns.decimal_comma,
                 place_of=columns.place_of,
+                faults=columns.faults,
             )
         )
 
@@ -115,6 +116,8 @@ class Log:
 
         `finished=True` says that every play is.
         """
+        for what, column in {"arms": arms, "times": times, "finished": finished}.items():
+            check_flat(f"list {what!r}", 0 if isinstance(column, bool) else column)
         names, lasted = list(arms), list(times)
         ends = [finished] * len(names) if isinstance(finished, bool) else list(finished)
         begun = None if start is None else list(start)

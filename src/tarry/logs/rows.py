@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,18 +51,24 @@ def fields_of(
     context: Mapping[str, Sequence[Any]],
     place_of: Callable[[int], str],
     decimal_comma: bool = False,
+    faults: Mapping[int, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """The fields of a `Log`: plays in order, times cut at D, and the rows that are none."""
     most = check_positive("max_delay", max_delay)
+    if decimal_comma:
+        check_one_point("time", times)
+    if starts is not None:
+        check_one_clock(starts)
     rows: list[tuple[int, Row]] = []
     bad = BadRows()
     for place, row in parse_rows(
         arms, times, finished, starts, decimal_comma=decimal_comma, place_of=place_of
     ):
-        if isinstance(row, Row):
+        fault = faults.get(place) or (row if isinstance(row, str) else "")
+        if isinstance(row, Row) and not fault:
             rows.append((place, row))
         else:
-            bad = BadRows(bad.number + 1, bad.first or row)
+            bad = BadRows(bad.number + 1, bad.first or fault)
     if not rows:
         raise InputError(f"The log has no plays. {bad}" if bad.number else "The log has no rows.")
     if starts is not None:
@@ -156,20 +163,65 @@ def moment(cell: Any, *, decimal_comma: bool) -> float:
     """When a play started: a number, a date, or an ISO 8601 text; in seconds if it is a date."""
     if missing(cell) or cell == "":
         raise BadCellError("the start is empty")
-    if isinstance(cell, str):
-        try:
-            cell = datetime.fromisoformat(cell)
-        except ValueError:
-            value = number(cell, "start", decimal_comma=decimal_comma)
-            if not math.isfinite(value):
-                raise BadCellError(f"the start is {shortened(cell)}, not a time") from None
-            return value
+    cell = as_date(cell)
     if isinstance(cell, datetime):
-        zero = datetime(1970, 1, 1, tzinfo=cell.tzinfo)
-        return (cell - zero).total_seconds()
+        zone = None if cell.utcoffset() is None else UTC
+        return (cell - datetime(1970, 1, 1, tzinfo=zone)).total_seconds()
     if isinstance(cell, date):
         return (cell - date(1970, 1, 1)).total_seconds()
-    return number(cell, "start", decimal_comma=decimal_comma)
+    value = number(cell, "start", decimal_comma=decimal_comma)
+    if not math.isfinite(value):
+        raise BadCellError(f"the start is {shortened(cell)}, not a time")
+    return value
+
+
+def as_date(cell: Any) -> Any:
+    """A text in ISO 8601 as the date that it is; digits alone are a number."""
+    if isinstance(cell, str) and not cell.strip().isdigit():
+        try:
+            return datetime.fromisoformat(cell.strip())
+        except ValueError:
+            return cell
+    return cell
+
+
+def check_one_clock(starts: Sequence[Any]) -> None:
+    """Refuse starts of several kinds: nobody can say which of two is the earlier one."""
+    seen: dict[str, Any] = {}
+    for cell in starts:
+        found = as_date(cell)
+        if missing(cell) or (isinstance(found, str) and not is_number(found.replace(",", "."))):
+            continue
+        if isinstance(found, datetime) and found.utcoffset() is not None:
+            kind = "dates with a time zone"
+        else:
+            kind = "dates without a time zone" if isinstance(found, date) else "numbers"
+        seen.setdefault(kind, cell)
+    if len(seen) > 1:
+        told = " and ".join(f"{kind} ({shortened(str(cell))})" for kind, cell in seen.items())
+        raise InputError(f"The starts are {told}; they must be of one kind.")
+
+
+def check_one_point(what: str, cells: Sequence[Any]) -> None:
+    """Refuse a column with points and commas: 1.234 may be a thousand times what it seems."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    points = (text for text in texts if "." in text and is_number(text))
+    commas = (text for text in texts if "," in text and is_number(text.replace(",", ".")))
+    point, comma = next(points, None), next(commas, None)
+    if point is not None and comma is not None:
+        raise InputError(
+            f"The column with the {what} has both {point!r} and {comma!r}; all numbers must be "
+            "written with a point, or all with a comma."
+        )
+
+
+def is_number(text: str) -> bool:
+    """Whether this is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def missing(cell: Any) -> bool:
