@@ -105,6 +105,9 @@ def comparison_table(options: Namespace) -> dict[str, Any]:
     table = {"payoff": "cost", **table, **told}
     if options.policies:
         table["policies"] = options.policies
+        twice = [text for text in options.policies if options.policies.count(text) > 1]
+        if twice:
+            raise InputError(f"{twice[0]} is named twice; name each policy and its settings once.")
     settings = {"arms": options.arms, "max_delay": options.max_delay}
     given = {key: value for key, value in settings.items() if value is not None}
     if options.problem or given:

@@ -25,7 +25,10 @@ def log(options: Namespace) -> None:
     page = check_place(options.html, ("html", "htm")) if options.html else None
     if picture or page:
         import tarry.drawing  # noqa: F401  # without matplotlib, it is better to say so first
-    error, tolerance = number_of(options, "error"), number_of(options, "tolerance")
+    for name in ("error", "tolerance"):
+        if getattr(options, name) is not None and not options.decide:
+            raise InputError(f"--{name} is of use with --decide only; give both, or neither.")
+    error, tolerance = number_of(options, "error", 0.05), number_of(options, "tolerance", 0.0)
     read = read_log(options)
     decision = read.decide(options.payoff, error, tolerance) if options.decide else None
     if options.json:
@@ -73,11 +76,11 @@ def read_log(options: Namespace) -> "Log":
     )
 
 
-def number_of(options: Namespace, name: str) -> float:
-    """An argument as a number."""
+def number_of(options: Namespace, name: str, default: float = 0.0) -> float:
+    """An argument as a number, `default` where it is not given."""
     text = getattr(options, name)
     try:
-        return float(text)
+        return default if text is None else float(text)
     except ValueError:
         flag = name.replace("_", "-")
         raise InputError(f"--{flag} is {text!r}; it must be a number.") from None
@@ -85,13 +88,13 @@ def number_of(options: Namespace, name: str) -> float:
 
 def table_rows(read: "Log", payoff: Any) -> tuple[list[str], list[list[str]]]:
     """One line per arm, the best first."""
-    from tarry.logs.answers import interval, interval_head, mean_text, percent, short
+    from tarry.logs.answers import interval, interval_head, mean_text, percent, short, shown
 
     means, best = read.means(), read.best(payoff)
     heads = ["arm", "plays", "unfinished", "mean", interval_head(means.level)]
     rows = [
         [
-            arm,
+            shown(arm),
             str(means[arm].plays),
             str(means[arm].unfinished),
             mean_text(means[arm]),

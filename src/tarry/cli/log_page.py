@@ -59,12 +59,12 @@ def picture(read: "Log") -> str:
 
 def difference_table(read: "Log") -> str:
     """Every pair of arms."""
-    from tarry.logs.answers import interval, interval_head, rounded, verdict
+    from tarry.logs.answers import interval, interval_head, rounded, shown, verdict
 
     found = read.differences()
     rows = [
         [
-            f"{a} against {b}",
+            f"{shown(a)} against {shown(b)}",
             rounded(d.difference, d.high - d.low),
             interval(d.low, d.high),
             verdict(d),

@@ -48,6 +48,14 @@ def whole(text: str) -> int:
     return number
 
 
+def at_least_one(text: str) -> int:
+    """A whole number of at least 1."""
+    number = whole(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"is {text!r} and must be at least 1")
+    return number
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     parser = Parser(
@@ -186,12 +194,8 @@ def add_log(command: argparse.ArgumentParser) -> Command:
         action="store_true",
         help="say stop or go on, by limits that hold however often you look",
     )
-    command.add_argument(
-        "--error", metavar="SHARE", default="0.05", help="of --decide: its error rate (0.05)"
-    )
-    command.add_argument(
-        "--tolerance", metavar="TIME", default="0", help="of --decide: a loss that is none (0)"
-    )
+    command.add_argument("--error", metavar="SHARE", help="of --decide: its error rate (0.05)")
+    command.add_argument("--tolerance", metavar="TIME", help="of --decide: a loss that is none (0)")
     command.add_argument("--encoding", metavar="NAME", help="of a CSV that is not UTF-8")
     command.add_argument("--plot", metavar="FILE", help="draw into a .svg, .png or .pdf")
     command.add_argument("--html", metavar="FILE", help="write one page that needs nothing else")
@@ -252,7 +256,7 @@ def add_formats(command: argparse.ArgumentParser) -> None:
 def add_workers(command: argparse.ArgumentParser) -> None:
     """Where the runs are played."""
     command.add_argument(
-        "--workers", type=whole, metavar="N", help="threads (default: one for each core)"
+        "--workers", type=at_least_one, metavar="N", help="threads (default: one for each core)"
     )
     command.add_argument(
         "--dask", metavar="ADDRESS", help="play on the Dask cluster with this scheduler"

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 from tarry.arrays import FloatArray, IntArray
 from tarry.tables import aligned, number
 
+JOINERS = "\u200c\u200d"
+WIDEST = 32  # signs of a name in tables, figures and sentences
+
 
 class Curve(NamedTuple):
     """The share of an arm's plays still going on after each time, with an interval for each.
@@ -63,7 +66,7 @@ class Curves(dict[str, Curve]):
     """A curve for each arm."""
 
     def __repr__(self) -> str:
-        return f"<Curves of {', '.join(self)}>"
+        return f"<Curves of {', '.join(map(shown, self))}>"
 
 
 class Means(dict[str, Mean]):
@@ -77,7 +80,7 @@ class Means(dict[str, Mean]):
         heads = ["arm", "plays", "unfinished", "mean", interval_head(self.level)]
         rows = [
             [
-                arm,
+                shown(arm),
                 str(m.plays),
                 str(m.unfinished),
                 mean_text(m),
@@ -105,7 +108,7 @@ class Differences(dict[tuple[str, str], Difference]):
         heads = ["arms", "difference", interval_head(self.level), "verdict"]
         rows = [
             [
-                f"{a} - {b}",
+                f"{shown(a)} - {shown(b)}",
                 rounded(d.difference, d.high - d.low),
                 interval(d.low, d.high),
                 verdict(d),
@@ -132,7 +135,9 @@ class Best(dict[str, float]):
 
     def __str__(self) -> str:
         heads = ["arm", "best", "loss if chosen"]
-        rows = [[arm, percent(chance), short(self.loss[arm])] for arm, chance in self.items()]
+        rows = [
+            [shown(arm), percent(chance), short(self.loss[arm])] for arm, chance in self.items()
+        ]
         return "\n".join(aligned([heads, *rows]))
 
 
@@ -168,6 +173,24 @@ def verdict(difference: Difference) -> str:
     if difference.low > 0:
         return "longer"
     return "shorter" if difference.high < 0 else "not clear"
+
+
+def counted(number: int, what: str) -> str:
+    """1 play, 2 plays."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def shown(name: str) -> str:
+    """The name of an arm on paper: signs that cannot be seen are spelled out, long names cut.
+
+    The joiners of emoji and of Persian words stay; a mark that turns the direction of all that
+    follows does not. The end of a long name often says more than its middle.
+    """
+    text = "".join(
+        sign if sign.isprintable() or sign in JOINERS else sign.encode("unicode_escape").decode()
+        for sign in name
+    )
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 11]}…{text[-10:]}"
 
 
 def percent(chance: float) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tarry.checks import check_payoff, check_share, shortened
 from tarry.errors import InputError
-from tarry.logs.answers import interval
+from tarry.logs.answers import interval, shown
 from tarry.logs.anytime import anytime_limits
 from tarry.tables import aligned, number
 
@@ -43,12 +43,13 @@ class Decision:
         sure = f"with an error rate of {100 * self.error:g} % at every look"
         if not self.stop:
             return (
-                f"Go on: the safest arm is {self.arm}, which may still lose up to "
+                f"Go on: the safest arm is {shown(self.arm)}, which may still lose up to "
                 f"{number(self.loss)} against the best ({sure})."
             )
         if self.loss <= 0:
-            return f"Stop: {self.arm} is the best arm ({sure})."
-        return f"Stop: {self.arm} is at most {number(self.loss)} worse than the best arm ({sure})."
+            return f"Stop: {shown(self.arm)} is the best arm ({sure})."
+        most = number(self.loss)
+        return f"Stop: {shown(self.arm)} is at most {most} worse than the best arm ({sure})."
 
     def __str__(self) -> str:
         rows = [[arm, interval(*limits)] for arm, limits in self.bounds.items()]

@@ -11,7 +11,7 @@ import numpy as np
 from tarry.arrays import FloatArray, IntArray
 from tarry.checks import check_payoff, check_share, shortened
 from tarry.errors import InputError, UnknownNameError
-from tarry.logs.answers import Best, Curve, Curves, Difference, Differences, Mean, Means
+from tarry.logs.answers import Best, Curve, Curves, Difference, Differences, Mean, Means, counted
 from tarry.logs.columns import Columns, check_flat, read_columns
 from tarry.logs.confidence import DRAWS, Draws, mean_draws, quantiles, random_curves, steps_of
 from tarry.logs.rows import BadRows, fields_of
@@ -145,7 +145,8 @@ class Log:
 
     def __repr__(self) -> str:
         return (
-            f"<Log of {len(self)} plays of {len(self.names)} arms, max_delay {self.max_delay:g}, "
+            f"<Log of {counted(len(self), 'play')} of {counted(len(self.names), 'arm')}, "
+            f"max_delay {self.max_delay:g}, "
             f"{self.unfinished} unfinished>"
         )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tarry.drawing import figure_of, legend_below, new_figure, save_figure, short_number, styled
-from tarry.logs.answers import Curve
+from tarry.logs.answers import Curve, shown
 from tarry.palette import colours
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def draw_curves(axes: Any, log: "Log") -> None:
     hue = colours(log.names)
     for name, curve in log.curves().items():
         times, survival, low, high = thinned(curve, log.max_delay)
-        axes.step(times, 100 * survival, where="post", color=hue[name], label=name)
+        axes.step(times, 100 * survival, where="post", color=hue[name], label=shown(name))
         band = {"step": "post", "color": hue[name], "alpha": 0.14, "lw": 0}
         axes.fill_between(times, 100 * low, 100 * high, **band)
     axes.set(xlabel="time", ylabel="still going on, %", ylim=(0, 102), xlim=(0, log.max_delay))
@@ -70,7 +70,7 @@ def draw_means(axes: Any, log: "Log") -> None:
     for place, (name, mean) in enumerate(means.items()):
         axes.plot([mean.low, mean.high], [place, place], color=hue[name], lw=2.2)
         axes.plot([mean.mean], [place], "o", color=hue[name], ms=5)
-    axes.set_yticks(range(len(means)), list(means))
+    axes.set_yticks(range(len(means)), [shown(name) for name in means])
     axes.set(xlabel="mean time, 95 % interval", ylim=(len(means) - 0.5, -0.5))
     axes.set_xlim(left=0)
     axes.grid(visible=False, axis="y")

@@ -3,7 +3,15 @@
 from typing import TYPE_CHECKING
 
 from tarry.checks import check_payoff
-from tarry.logs.answers import Difference, interval, mean_text, percent, rounded
+from tarry.logs.answers import (
+    Difference,
+    counted,
+    interval,
+    mean_text,
+    percent,
+    rounded,
+    shown,
+)
 from tarry.tables import number
 
 if TYPE_CHECKING:
@@ -18,13 +26,19 @@ def summary(log: "Log", payoff: "Payoff") -> str:
 
 def contents(log: "Log") -> str:
     """How many plays, how many of them unfinished, and the rows left out."""
-    share = log.unfinished / len(log)
-    arms = "1 arm" if len(log.names) == 1 else f"{len(log.names)} arms"
-    open_plays = f"{log.unfinished or 'none'}{f' ({percent(share)})' if share else ''}"
-    verb = "is" if log.unfinished < 2 else "are"
-    size = f"{len(log)} plays of {arms}, times up to {log.max_delay:g}"
-    text = f"{size}; {open_plays} {verb} unfinished."
+    plays, arms = counted(len(log), "play"), counted(len(log.names), "arm")
+    text = f"{plays} of {arms}, times up to {log.max_delay:g}; {open_plays(log)} unfinished."
     return f"{text} {log.bad}" if log.bad.number else text
+
+
+def open_plays(log: "Log") -> str:
+    """How many plays are unfinished."""
+    if log.unfinished == len(log):
+        return "all are" if len(log) > 1 else "it is"
+    if not log.unfinished:
+        return "none is"
+    verb = "is" if log.unfinished == 1 else "are"
+    return f"{log.unfinished} ({percent(log.unfinished / len(log))}) {verb}"
 
 
 def verdict_words(log: "Log", payoff: "Payoff") -> list[str]:
@@ -39,9 +53,10 @@ def verdict_words(log: "Log", payoff: "Payoff") -> list[str]:
     length = "longest" if reward else "shortest"
     others = [name for name in log.names if name != arm]
     if not others:
-        return [f"{arm} has a mean of {said}."]
+        return [f"{shown(arm)} has a mean of {said}."]
     chance = percent(best[arm]).replace("> ", "more than ")
-    lines = [f"{arm} has the {length} mean, {said}; it is the best with a probability of {chance}."]
+    ahead = f"{shown(arm)} has the {length} mean, {said}"
+    lines = [f"{ahead}; it is the best with a probability of {chance}."]
     apart = log.differences(level=1.0 - 0.05 / len(others))
     signed = {name: favourable(apart[arm, name], reward=reward) for name in others}
     rivals = [name for name in others if signed[name].low <= 0]
@@ -54,7 +69,7 @@ def verdict_words(log: "Log", payoff: "Payoff") -> list[str]:
     gap = favourable(log.differences()[arm, nearest], reward=reward)
     size = rounded(gap.difference, gap.high - gap.low)
     lines.append(
-        f"The next is {nearest}, {size} {'less' if reward else 'more'}, "
+        f"The next is {shown(nearest)}, {size} {'less' if reward else 'more'}, "
         f"between {interval(gap.low, gap.high).replace(' to ', ' and ')}."
     )
     return lines
@@ -69,8 +84,8 @@ def gaps(log: "Log") -> list[str]:
     """Arms of which nobody knows what happens late."""
     means = log.means()
     return [
-        f"No play of {name} was watched beyond {number(mean.known_to)}, so its interval allows for "
-        f"anything up to {log.max_delay:g}."
+        f"No play of {shown(name)} was watched beyond {number(mean.known_to)}, so its "
+        f"interval allows for anything up to {log.max_delay:g}."
         for name, mean in means.items()
         if mean.open_end
     ]
@@ -78,4 +93,5 @@ def gaps(log: "Log") -> list[str]:
 
 def listed(names: list[str]) -> str:
     """a, b and c."""
+    names = [shown(name) for name in names]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
