@@ -27,8 +27,7 @@ def draw(worlds: Sequence[World], results: Results, path: Path) -> None:
             axes.set_title(payoff)
         panels[0].set_ylabel("share of runs above")
         figure.supxlabel(f"regret, in means of {RIVAL} on the same problem", fontsize=8.5)
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        panels[0].legend(loc="lower left")
         save_figure(figure, path)
 
 
