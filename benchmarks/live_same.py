@@ -129,6 +129,8 @@ def main(arguments: list[str] | None = None) -> int:
     count = parser.parse_args(arguments).events
     different = 0
     for name, cls in POLICIES.items():
+        if getattr(cls, "simulated_only", False):
+            continue
         policy = cls(threshold=0.5) if name in ("CSE", "RSE") else cls()
         for payoff in policy.payoffs:
             try:

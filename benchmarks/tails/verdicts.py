@@ -71,7 +71,7 @@ def written(ratio: FloatArray) -> str:
     return f"{ratio[0]:.2f} ({ratio[1]:.2f} to {ratio[2]:.2f})"
 
 
-def asked_for(worlds: Sequence[World], results: Results) -> str:
+def targets_met(worlds: Sequence[World], results: Results) -> str:
     """Each demand, in how many settings it is met, and where it is not."""
     found = list(ratios(worlds, results))
     rows = [
@@ -90,7 +90,7 @@ def asked_for(worlds: Sequence[World], results: Results) -> str:
         *example_verdict(worlds, results),
         *hard_verdict(worlds, results),
     ]
-    return markdown_table(["asked for", "met in", "not met"], rows)
+    return markdown_table(["target", "met in", "not met"], rows)
 
 
 def verdict(what: str, outcomes: Sequence[tuple[str, float, bool]]) -> list[str]:

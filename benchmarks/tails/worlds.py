@@ -184,9 +184,12 @@ def timeouts(runs: int) -> Iterator[World]:
     gammas = [stats.gamma(4, scale=mean / 4) for mean in (100, 120, 200)]
     for most in (10**4, 10**6):
         problem = tarry.problems.from_distributions(gammas, max_delay=most)
+        fixed = tarry.problems.deterministic([20, 10], max_delay=most)
         for payoff in PAYOFFS:
             title = f"gamma, means 100 120 200, D = {most}"
             yield World("time-out", title, payoff, 50_000, runs, partial(always, problem))
+            title = f"always 20 or 10, D = {most}"
+            yield World("time-out", title, payoff, 20_000, runs, partial(always, fixed))
 
 
 def all_worlds(*, quick: bool) -> list[World]:

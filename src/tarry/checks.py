@@ -59,7 +59,10 @@ def as_whole(value: Any) -> int | None:
 
 def shortened(value: object, width: int = 60) -> str:
     """The repr of `value` on one line, cut to `width` characters."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python prints no number of many thousand digits
+        return "a number too long to print"
     return text if len(text) <= width else text[: width - 3] + "..."
 
 

@@ -58,6 +58,7 @@ def variants(cls: type[Any]) -> Iterator[Any]:
 
 POLICIES_VARIED = [policy for cls in POLICIES.values() for policy in variants(cls)]
 CASES = [Case(policy, payoff) for policy in POLICIES_VARIED for payoff in policy.payoffs]
+LIVE_CASES = [case for case in CASES if not getattr(case.policy, "simulated_only", False)]
 
 # The corners of the allowed world, with a horizon for each.
 CORNERS: dict[str, tuple[Problem, int]] = {

@@ -15,7 +15,7 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
-from tests.conformance.cases import CASES, Case
+from tests.conformance.cases import LIVE_CASES, Case
 from tests.live.cases import crash, delay_of, never_stopping, number_of
 
 import tarry
@@ -55,7 +55,7 @@ class AgentMachine(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "agent.db"
 
-    @initialize(case=st.sampled_from(CASES))
+    @initialize(case=st.sampled_from(LIVE_CASES))
     def begin(self, case: Case) -> None:
         """A new agent with a journal."""
         self.policy, self.payoff = never_stopping(case.policy), case.payoff

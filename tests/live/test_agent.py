@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from tests.conformance.cases import CASES, Case
+from tests.conformance.cases import LIVE_CASES, Case
 from tests.live.cases import delay_of, never_stopping, number_of, status_of
 
 import tarry
@@ -234,7 +234,7 @@ def test_a_burst_at_one_instant() -> None:
     assert agent.explain()[plays[-1].arm].mean == pytest.approx(0.1, rel=0.05)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", LIVE_CASES, ids=str)
 def test_arms_come_go_and_pause_under_every_policy(case: Case) -> None:
     """Paused and removed arms are never chosen, a new arm is, and the rest is learnt throughout."""
     reward = case.payoff == "reward"
@@ -327,6 +327,15 @@ def test_bad_delays_are_refused(delay: Any) -> None:
     assert agent.counts.pending == 1
 
 
+@pytest.mark.parametrize(
+    "policy", [tarry.QPMD(), tarry.DelayedFTRL(), tarry.AccrualFTRL()], ids=str
+)
+def test_policies_for_simulation_only_are_refused(policy: Any) -> None:
+    """A rule whose tables are sized by D in steps would need a place for every microsecond."""
+    with pytest.raises(InputError, match=r"for tarry\.play and tarry\.compare only"):
+        made(policy=policy)
+
+
 def test_a_rule_that_stops_says_so() -> None:
     """CSE on its own gives up when its threshold is met by nobody; the error names the way out."""
     agent, clock = made(policy=tarry.CSE(threshold=0.01), horizon=10)
@@ -337,7 +346,7 @@ def test_a_rule_that_stops_says_so() -> None:
             clock.advance(1.9)
             agent.tell(play.id)
 
-    with pytest.raises(LiveError, match="use BDSE"):
+    with pytest.raises(LiveError, match="such as BDSE"):
         go_on()
     with pytest.raises(LiveError, match="has stopped"):
         agent.ask()

@@ -141,3 +141,85 @@ def test_the_file_is_free_when_the_parent_ends(tmp_path: Path) -> None:
     print(again.counts.asked)
     """
     assert run(code, tmp_path / "a.db") == ["1"]
+
+
+def test_every_verb_is_refused_in_a_child(tmp_path: Path) -> None:
+    """Also when other threads were inside an ask or at the disk: one sentence, and no waiting."""
+    code = """
+    import asyncio
+    agent = opened()
+    mine = agent.ask()
+    stop = threading.Event()
+    def work():
+        while not stop.is_set():
+            agent.tell(agent.ask())
+    verbs = {
+        "ask": agent.ask, "tell": lambda: agent.tell(mine), "tell 7": lambda: agent.tell(7),
+        "fail": lambda: agent.fail("x"), "cancel": lambda: agent.cancel(7),
+        "add": lambda: agent.add_arm("c"), "remove": lambda: agent.remove_arm("a"),
+        "pause": lambda: agent.pause_arm("a"), "resume": lambda: agent.resume_arm("a"),
+        "arms": lambda: agent.arms, "counts": lambda: agent.counts, "explain": agent.explain,
+        "history": agent.history, "backup": lambda: agent.backup(path + ".copy"),
+        "block": lambda: agent.play().__enter__(),
+        "async": lambda: asyncio.run(agent.ask_async()),
+    }
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for k in range(6):
+        time.sleep(0.01)
+        if os.fork() == 0:
+            signal.alarm(20)
+            for name, verb in verbs.items():
+                try:
+                    verb()
+                    print(name, "did something", flush=True)
+                except tarry.errors.JournalError as error:
+                    if "belongs to the parent" not in str(error):
+                        print(name, error, flush=True)
+            agent.close()
+            os._exit(0)
+        if os.wait()[1]:
+            print("a child died", flush=True)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    agent.close()
+    """
+    assert run(code, tmp_path / "a.db") == []
+    assert not (tmp_path / "a.db.copy").exists()
+
+
+def test_a_signal_handler_may_come_while_the_disk_is_written(tmp_path: Path) -> None:
+    """An ask of its own is refused or done, a tell is done, and nothing waits for itself."""
+    code = """
+    os.environ["TARRY_COMPILE"] = "never"
+    agent = opened()
+    signal.alarm(40)  # the end, if it hangs
+    out, refused = [], 0
+    def handler(*_):
+        global refused
+        try:
+            if out:
+                agent.tell(out.pop())
+            out.append(agent.ask())
+        except tarry.errors.LiveError as error:
+            assert "by a signal handler or a finaliser" in str(error), error
+            refused += 1
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0003)
+    signal.signal(signal.SIGVTALRM, handler)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.0003)
+    done, end = 0, time.process_time() + 0.5
+    while time.process_time() < end:
+        agent.tell(agent.ask())
+        done += 1
+    signal.signal(signal.SIGVTALRM, signal.SIG_IGN)
+    agent.tell(agent.ask())
+    counts = agent.counts
+    assert counts.asked == sum(counts[1:5]), counts
+    assert counts.returned >= done, (counts, done)
+    assert agent._engine.store.durable == agent._engine.store.appended
+    print(done > 50, refused > 2, flush=True)
+    agent.close()
+    """
+    assert run(code, tmp_path / "a.db") == ["True True"]

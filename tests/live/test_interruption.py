@@ -113,11 +113,14 @@ def test_a_play_that_nobody_heard_of_is_cancelled(monkeypatch: pytest.MonkeyPatc
     clock = ManualClock()
     agent = opened(None, clock)
 
-    def interrupted(*_: Any) -> int:
+    append = agent._engine.store.append
+
+    def interrupted(fact: Any) -> int:
+        append(fact)
         raise Interrupted
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(agent._core), "start", interrupted)
+        patch.setattr(agent._engine.store, "append", interrupted)
         with pytest.raises(Interrupted):
             agent.ask()
     agent.ask()

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.live_same import OFTEN, SELDOM, Event, Life, assert_same, lived, random_events
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.conformance.cases import CASES, Case
+from tests.conformance.cases import LIVE_CASES, Case
 
 import tarry
 from tarry.live.machine import OPTION
@@ -22,7 +22,7 @@ POLICIES = (
 THOMPSON = Case(tarry.SurvivalThompson(), "cost")
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.policy in POLICIES], ids=str)
+@pytest.mark.parametrize("case", [c for c in LIVE_CASES if c.policy in POLICIES], ids=str)
 def test_machine_code_does_the_same(case: Case) -> None:
     """Every kind of rule, for the payoffs that it serves."""
     assert_same(*case, random_events(500, seed=len(str(case))), middle=200)

@@ -14,6 +14,7 @@ from tarry.live.history import KEPT, all_ended, as_log
 from tarry.live.plays import Counts, Play, Told
 from tarry.live.settings import Given, check_delay, check_names
 from tarry.live.start import started
+from tarry.live.store.place import check_path
 from tarry.live.timed import ActivePlay, TimedPlay
 from tarry.live.waiting import durable
 from tarry.policies.label import policy_label
@@ -224,6 +225,7 @@ class Agent:
         `context["status"]` says how each ended ("returned", "failed", "closed", "cancelled").
         """
         engine = self._engine
+        engine.check_process()
         chunks = engine.store.chunks()
         names, longest, (_, plays) = engine.look(
             lambda core, now: (
@@ -239,7 +241,7 @@ class Agent:
 
         An agent made with the copy goes on from here, and knows the plays made so far.
         """
-        self._engine.store.backup(Path(path))
+        self._engine.backup(check_path(path))
 
     def close(self) -> None:
         """Let go of the journal; plays still out stay out."""
@@ -270,6 +272,7 @@ class Agent:
         """A play, its number, and the number of its fact in the store."""
         engine = self._engine
         if self._insist and engine.store.trouble:
+            engine.check_process()
             engine.store.wait(engine.store.appended)  # nothing is begun before this works again
         number, arm, now, seq = engine.ask()
         return Play(engine.ids.id_of(number), arm.name, engine.ticker.utc(now)), number, seq

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
+from tarry.checks import shortened
 from tarry.errors import InputError
 
 TICKS = 1_000_000  # ticks per second
@@ -86,13 +87,33 @@ def as_clock(clock: Clock | Callable[[], float] | None) -> Clock:
     if clock is None:
         return SystemClock()
     if isinstance(clock, Clock):
-        return clock
+        return _checked(clock)
     if callable(clock):
-        return _Function(clock)
+        return _checked(_Function(clock))
     raise InputError(
         f"The clock is {clock!r}; give an object with monotonic() and utc(), or a function that "
         f"returns seconds."
     )
+
+
+def _checked(clock: Clock) -> Clock:
+    """The clock, if it gives seconds."""
+    for seconds in (clock.monotonic(), clock.utc()):
+        if not _fits(seconds):
+            raise _no_time(seconds)
+    return clock
+
+
+def _fits(seconds: object) -> bool:
+    try:
+        return -LATEST < seconds < LATEST  # type: ignore[operator]  # that is the question
+    except (TypeError, ValueError):
+        return False
+
+
+def _no_time(seconds: object) -> InputError:
+    said = shortened(seconds)
+    return InputError(f"The clock says {said}; it must give seconds, up to {LATEST:g}.")
 
 
 class Ticker:
@@ -109,8 +130,8 @@ class Ticker:
     def now(self) -> int:
         """The current tick; never less than at the last call."""
         seconds = self._clock.monotonic()
-        if not -LATEST < seconds < LATEST:
-            raise InputError(f"The clock says {seconds!r}; it must give seconds, up to {LATEST:g}.")
+        if not _fits(seconds):
+            raise _no_time(seconds)
         raw = round(seconds * TICKS)
         passed = raw - self._raw
         self._raw = raw

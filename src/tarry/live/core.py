@@ -9,11 +9,12 @@ old are complete; then plays have reached the ages that the rule wants to hear o
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from tarry.arrays import is_tuple
-from tarry.errors import ConflictError, InputError, LiveError, UnknownPlayError
+from tarry.errors import InputError, LiveError, UnknownPlayError
+from tarry.live.conflict import check_same_answer
 from tarry.live.desk import Desk, grow
 from tarry.live.machine import Promise, promised
 from tarry.live.maker import Maker
@@ -42,6 +43,7 @@ class Core:
     ) -> None:
         """`setting.arms` does not matter; `peak` asks for L3 by peak play density."""
         self.policy = policy
+        self.id_of: Callable[[int], int] = int  # what users call the play with a number
         self.setting = setting
         self.seed = seed
         self.max_delay = setting.max_delay
@@ -145,7 +147,8 @@ class Core:
         if here != OUT:
             known = register.delay[row] if here in (RETURNED, FAILED) else register.late[row]
             if known >= 0:
-                _same(number, known, delay, self.max_delay)
+                play = self.id_of(number)
+                check_same_answer(play, known, here, delay, status, self.max_delay)
                 return Told.REPEATED
         self.now = now
         age = now - register.start[row]
@@ -334,15 +337,6 @@ def unknown_play(number: object, asked: int) -> UnknownPlayError:
     return UnknownPlayError(
         f"There is no play with id {number!r}; this agent made {made}, each with an id of its own."
     )
-
-
-def _same(number: int, known: int, delay: int | None, max_delay: int) -> None:
-    """Refuse a second answer that differs from the first."""
-    if delay is not None and min(delay, max_delay) != known:
-        raise ConflictError(
-            f"Play {number} was told with delay {known / 1e6:g} s before and now with "
-            f"{delay / 1e6:g} s; a play has one answer."
-        )
 
 
 def _has_sweep(rule: Any) -> bool:

@@ -9,6 +9,7 @@ garbage collector ends a block with `with agent.play()`, in the middle of an ask
 visitor wants to change is put off until the ask is done.
 """
 
+import contextlib
 import logging
 import os
 import secrets
@@ -50,7 +51,7 @@ class Engine:
         self.ids = Ids(store.settings["ids"])
         self.closed = False
         self.odd: Counter[str] = Counter()
-        self._core = core.hasten()
+        self._core = self._made(core)
         self._lock = threading.RLock()
         self._dirty = False  # whether a change has begun and has not ended
         self._put_off: deque[tuple[int, int, int | None]] = deque()
@@ -71,23 +72,23 @@ class Engine:
                 raise self._stopped()
             number = core.register.last + 1
             try:
+                core.start(arm, now)  # first: where a rule fails at this, there is no play
                 seq = self.store.append(Fact(START, now, number, arm.slot))
-                core.start(arm, now)
                 self._dirty = False
-            except BaseException:  # nobody will hear of this play
+            except BaseException as error:  # nobody will hear of this play
                 if [fact.play for fact in self.store.kept().facts[-1:]] == [number]:
                     self._put_off.append((CANCEL, number, None))
+                self.odd["undecided"] += isinstance(error, Exception)
                 raise
             if seq % restore.LOOK == 0:
                 self._look_after(core)
         if self._put_off:
-            self.catch_up()
+            seq = self.catch_up()
         return number, arm, now, seq
 
     def end(self, kind: int, number: int, delay: int | None) -> tuple[Told | bool, int]:
         """A play came back, failed or is given up: what became of that, and the fact's number."""
-        if os.getpid() != self._process:
-            raise self.forked()
+        self.check_process()
         if self._lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  # as Condition does
             return self._defer(kind, number, delay), 0
         with self._lock:
@@ -109,7 +110,7 @@ class Engine:
                 self.odd[str(outcome)] += isinstance(outcome, Told)
             self._dirty = False
         if self._put_off:
-            self.catch_up()
+            seq = self.catch_up()
         return outcome, seq
 
     def change_arms(self, kind: int, name: str) -> int:
@@ -129,24 +130,28 @@ class Engine:
                 self.store.change(self._revised(slots=names))
             seq = self._record(core, fact)
             self._dirty = False
-        return seq
+        return self.catch_up() if self._put_off else seq
 
     def look(self, view: Callable[[Core, int], T]) -> T:
         """What `view` sees of the core at this moment; also from within a change."""
-        if os.getpid() != self._process:
-            raise self.forked()
+        self.check_process()
         inside = self._lock._is_owned()  # type: ignore[attr-defined]  # noqa: SLF001  # as above
         with self._lock:
             core = self._core if inside else self._whole()
             return view(core, self.ticker.now())
 
     def counts(self) -> Counts:
-        """The numbers of plays, and of all that was not normal."""
+        """The numbers of plays, and of all that was not normal; a rule that fails changes none."""
+        self.check_process()
         store = self.store
         waiting = store.appended - store.durable if store.trouble else 0
         odd = {name: self.odd[name] for name in Odd._fields}
         odd |= {"store_failures": store.failures, "undurable": waiting}
-        counts = self.look(lambda core, now: core.counts(now))
+        try:
+            counts = self.look(lambda core, now: core.counts(now))
+        except Exception:  # noqa: BLE001  # a user's rule fails while the state is made anew
+            with self._lock:
+                counts = restore.without_rule(store).counts(self.ticker.now())
         return counts.with_odd(Odd(**odd))
 
     def flush(self, seq: int, *, insist: bool) -> None:
@@ -164,6 +169,7 @@ class Engine:
 
     def number_of(self, play: Any) -> int:
         """The number of a play, from what `ask` returned or from its id."""
+        self.check_process()
         whole = play.id if type(play) is Play else play
         if type(whole) is not int:
             whole = as_whole(getattr(play, "id", play))
@@ -175,14 +181,16 @@ class Engine:
             self.odd["unknown"] += 1
             raise
 
-    def catch_up(self) -> None:
-        """Do what was put off."""
-        while self._put_off:
-            try:
-                kind, number, delay = self._put_off.popleft()
-            except IndexError:
-                return
-            self.end(kind, number, delay)
+    def catch_up(self) -> int:
+        """Do what was put off; the number of the latest fact."""
+        with contextlib.suppress(IndexError):  # nothing is left, or another thread took it
+            while True:
+                what = self._put_off.popleft()
+                try:
+                    self.end(*what)
+                except TarryError as error:  # who told it has gone
+                    log.warning("%s", error)
+        return self.store.appended
 
     def censor_all(self) -> int:
         """Plays that an earlier process left out are cancelled at the last moment known."""
@@ -205,6 +213,7 @@ class Engine:
         """Write down the state and let go; in a forked child, do nothing."""
         if os.getpid() != self._process:
             return
+        self._check_free("closed")
         with self._lock:
             if self.closed:
                 return
@@ -215,12 +224,19 @@ class Engine:
             finally:
                 self.store.close()
 
-    def forked(self) -> JournalError:
-        """What to say to a child of a fork."""
-        return JournalError(
-            f"The journal {self.path} was opened before this process was forked, and belongs to "
-            f"the parent; open an agent after the fork in each process, with a path of its own."
-        )
+    def backup(self, path: Path) -> None:
+        """A copy of the store."""
+        self._check_free("copied")
+        self.store.backup(path)
+
+    def check_process(self) -> None:
+        """Refuse everything in a child of a fork: the file is the parent's."""
+        if os.getpid() != self._process:
+            raise JournalError(
+                f"The journal {self.path} was opened before this process was forked, and belongs "
+                f"to the parent; open an agent after the fork in each process, with a path of its "
+                f"own."
+            )
 
     def before_fork(self) -> None:
         """See `tarry.live.forking`."""
@@ -291,11 +307,15 @@ class Engine:
         if self._dirty:
             name = "The agent" if self.path is None else f"The journal {self.path}"
             core = restore.restored(self.policy, self.store.settings, self.store, name)
-            self._core = core.hasten()
+            self._core = self._made(core)
             self._dirty = False
             self.odd["repaired"] += 1
             log.warning("%s: a change was interrupted; its state was made anew.", name)
         return self._core
+
+    def _made(self, core: Core) -> Core:
+        core.id_of = self.ids.known_as
+        return core.hasten()
 
     def _defer(self, kind: int, number: int, delay: int | None) -> Told | bool:
         """Put an end off until the change is done in whose middle it came; what it will do."""
@@ -310,9 +330,9 @@ class Engine:
         return Told.RETURNED if out else Told.REPEATED
 
     def _check_free(self, what: str) -> None:
-        if os.getpid() != self._process:
-            raise self.forked()
-        if self._lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  # as above
+        self.check_process()
+        inside = self._lock._is_owned()  # type: ignore[attr-defined]  # noqa: SLF001  # as above
+        if inside or self.store.is_busy():
             raise LiveError(
                 f"The agent was {what} by a signal handler or a finaliser in the middle of another "
                 f"call of the same thread; do that after the handler has returned."

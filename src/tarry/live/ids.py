@@ -37,6 +37,11 @@ class Ids:
         """The id of the latest play, or of one since the identity is as it is."""
         return self._base + number
 
+    def known_as(self, number: int) -> int:
+        """The id of any play."""
+        identity = next(mine for mine, first in reversed(self.pieces) if number >= first)
+        return (identity << SHIFT) + number
+
     def number_of(self, whole: int, asked: int) -> int:
         """The number of the play with this id, if it is one of the `asked` plays of this agent."""
         identity, number = whole >> SHIFT, whole & ((1 << SHIFT) - 1)

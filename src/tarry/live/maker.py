@@ -12,18 +12,20 @@ arrays of Python's own, which become NumPy's without being copied.
 
 from array import array
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from tarry.arrays import arrays_of, is_tuple
 from tarry.errors import LiveError
-from tarry.inspection import is_ours
+from tarry.inspection import in_package, is_ours
 from tarry.ledger import Ledger, empty_ledger
 from tarry.live.desk import INTERPRETED, Desk, Steps
 from tarry.plays import NOBODY, Ages, Plays, empty_plays, no_ages
 from tarry.policies.check import check_rule, rule_edges
 from tarry.policies.label import policy_label
+from tarry.policies.own_code import code_fingerprint, rule_fingerprint
 from tarry.randomness import Random
 
 FIRST_ROWS = 64
@@ -45,6 +47,13 @@ class Maker:
         self.edges = rule_edges(first, policy, max_delay)
         self.max_delay = max_delay
         self.rng = listed(rng) if self.ours else rng
+
+    @cached_property
+    def code(self) -> str:
+        """The fingerprint of a user's code; it may have changed since the last process."""
+        if self.ours and in_package(type(self.policy)):
+            return ""
+        return f"{code_fingerprint(self.policy)} {rule_fingerprint(self._start(1))}".strip()
 
     @property
     def listed(self) -> bool:

@@ -11,6 +11,7 @@ from tarry.live.facts import apply
 from tarry.live.history import Chunk, all_ended, due_chunks
 from tarry.live.rebuild import rebuild
 from tarry.live.store.protocol import Store
+from tarry.policies import by_name
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy, Setting
 
@@ -61,6 +62,17 @@ def restored(policy: Policy, settings: dict[str, Any], store: Store, name: str) 
         if number % LOOK == 0:
             for chunk in due_chunks(core):
                 store.keep(chunk)
+    return core
+
+
+def without_rule(store: Store) -> Core:
+    """The core after all facts of the store, with a rule that learns nothing and never fails."""
+    core = new_core(by_name("Uniform")(), store.settings)
+    body, facts = store.kept()
+    if body is not None:
+        take_evidence(core, body, ())
+    for fact in facts:
+        apply(core, fact)
     return core
 
 

@@ -5,14 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tarry.checks import check_payoff, check_whole
+import numpy as np
+
+from tarry.checks import check_payoff, check_whole, shortened
 from tarry.errors import InputError, JournalError
-from tarry.live.clock import as_clock, to_ticks
+from tarry.live.clock import as_clock, to_seconds, to_ticks
+from tarry.live.store.place import check_path
 from tarry.policies.check import check_choice, check_policy
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy
 
 LONGEST = 9_000_000_000.0  # seconds
+NO_NUMBERS = (str, bytes, bytearray, bool, np.bool_)  # though `float` takes them
 
 
 @dataclass
@@ -36,7 +40,7 @@ class Given:
     def __post_init__(self) -> None:
         """Check everything at the border."""
         self.policy = default_policy() if self.policy is None else self.policy
-        self.path = None if self.path is None else Path(self.path)
+        self.path = None if self.path is None else check_path(self.path)
         check_choice("durability", self.durability, ("full", "normal"))
         check_choice("in_flight", self.in_flight, ("censor", "keep"))
         check_choice("on_store_failure", self.on_store_failure, ("raise", "continue"))
@@ -66,12 +70,13 @@ def default_policy() -> Policy:
 def check_max_delay(seconds: Any) -> int:
     """D in ticks."""
     try:
-        ticks = 0 if isinstance(seconds, str) else to_ticks(float(seconds))
+        ticks = 0 if isinstance(seconds, NO_NUMBERS) else to_ticks(float(seconds))
     except (TypeError, ValueError, OverflowError):
         ticks = 0
     if ticks < 1 or ticks > 2**53:
         raise InputError(
-            f"max_delay is {seconds!r}; give a number of seconds from 0.000001 to 9000000000."
+            f"max_delay is {shortened(seconds)}; give a number of seconds from 0.000001 to "
+            f"9000000000."
         )
     return ticks
 
@@ -81,11 +86,11 @@ def check_delay(seconds: Any) -> int:
     if type(seconds) is float and 0.0 <= seconds <= LONGEST:  # nearly always
         return to_ticks(seconds)
     try:
-        number = math.nan if isinstance(seconds, str) else float(seconds)
-    except (TypeError, ValueError):
+        number = math.nan if isinstance(seconds, NO_NUMBERS) else float(seconds)
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0.0 <= number < math.inf:
-        raise InputError(f"The delay is {seconds!r}; give a number of seconds, 0 or more.")
+        raise InputError(f"The delay is {shortened(seconds)}; give a number of seconds, 0 or more.")
     return to_ticks(min(number, LONGEST))
 
 
@@ -93,6 +98,12 @@ def check_horizon(policy: Any, payoff: str, horizon: int | None) -> int:
     """The horizon, 0 if unknown, for a policy that serves the payoff."""
     check_payoff(payoff)
     check_policy(policy, payoff)
+    if getattr(policy, "simulated_only", False):
+        raise InputError(
+            f"{policy_label(policy)} keeps something of every play younger than max_delay in a "
+            f"table of fixed size, which live time outgrows; it is for tarry.play and "
+            f"tarry.compare only. Live, take another policy, such as SurvivalThompson."
+        )
     if horizon is not None:
         return check_whole("horizon", horizon, 2, 2**62)
     if getattr(policy, "needs_horizon", False):
@@ -130,9 +141,13 @@ def check_same(path: Path, settings: dict[str, Any], given: Given) -> None:
         wanted["seed"] = given.seed
     for key, value in wanted.items():
         if settings[key] != value:
+            first, second = (
+                f"{to_seconds(x):.16g} s" if key == "max_delay" else repr(x)
+                for x in (settings[key], value)
+            )
             raise JournalError(
-                f"The journal {path} was made with {key} {settings[key]!r}, but {value!r} is "
-                f"given; give the same, or another path."
+                f"The journal {path} was made with {key} {first}, but {second} is given; give the "
+                f"same, or another path."
             )
 
 

@@ -38,6 +38,7 @@ def dump(core: Core) -> bytes:
     columns["pace"] = [x for arm in arms for x in arm.pace.numbers()]
     meta: dict[str, Any] = {
         "policy": policy_label(core.policy),
+        "code": core.maker.code,
         "numbers": [getattr(core, name) for name in NUMBERS],
         "oldest": register.oldest,
         "slots": [[arm.name, *(getattr(arm, n) for n in ARM_NUMBERS)] for arm in core.slots],
@@ -81,6 +82,8 @@ def load_desks(core: Core, meta: dict[str, Any], columns: dict[str, IntArray]) -
     """
     if meta["policy"] != policy_label(core.policy):
         raise ValueError(f"the policy was {meta['policy']}")
+    if meta.get("code", "") != core.maker.code:
+        raise ValueError("the code of the policy was another")
     plays = core.maker.plays(len(core.register.start))
     fresh = {}
     for place in meta["desks"]:

@@ -43,6 +43,10 @@ class MemoryStore:
     def wait(self, number: int) -> None:
         """See `Store`."""
 
+    def is_busy(self) -> bool:
+        """See `Store`; nobody ever waits."""
+        return False
+
     def others(self) -> Sequence[Fact]:
         """See `Store`."""
         return ()

@@ -47,6 +47,12 @@ class Store(Protocol):
     def wait(self, number: int) -> None:
         """Return when this fact is durable; `JournalError` if it cannot be made so."""
 
+    def is_busy(self) -> bool:
+        """Whether this thread is inside `wait`: then it is a signal handler or a finaliser.
+
+        Such a visitor's own `wait` returns at once, and is kept when the one around it returns.
+        """
+
     def others(self) -> Sequence[Fact]:
         """Facts that other writers have appended since the last look; none where there is one."""
 

@@ -14,6 +14,7 @@ from tarry.live.store.carve import carve
 from tarry.live.store.fragment import longest_run, without_beginning
 from tarry.live.store.lock import read_mark
 from tarry.live.store.opening import explained, locked, made, opened
+from tarry.live.store.place import check_path, followed
 from tarry.live.store.schema import (
     ADD_FACT,
     LARGEST,
@@ -49,7 +50,7 @@ def recover(path: str | Path, new_path: str | Path) -> Recovered:
     The damaged file is not touched, and must not be in use. An agent made with `new_path` and the
     old settings goes on from the last good fact; that it can has been tried when this returns.
     """
-    source, target = Path(path), Path(new_path)
+    source, target = followed(check_path(path)), followed(check_path(new_path))
     if not source.is_file():
         raise JournalError(f"There is no journal {source}; give the path of a damaged one.")
     if target.exists():
@@ -214,6 +215,7 @@ def _write(target: Path, best: Best, found: Salvage) -> None:
 
 def copied(source: sqlite3.Connection, path: Path, target: Path) -> None:
     """A copy of an open journal, under a name of its own."""
+    target = followed(target)
     if target.exists():
         raise InputError(f"The file {target} exists; give a new path, nothing is overwritten.")
     part = target.with_name(target.name + ".part")

@@ -23,6 +23,7 @@ from tarry.live.history import CHUNK, Chunk
 from tarry.live.store.keeper import Keeper
 from tarry.live.store.lock import FileLock, MarkFile, inode, mark_path, size_of
 from tarry.live.store.opening import Opened, explained, opened
+from tarry.live.store.place import plain_file
 from tarry.live.store.protocol import Kept
 from tarry.live.store.schema import (
     ADD_FACT,
@@ -58,13 +59,13 @@ class SqliteStore:
         durability: Durability,
         history: int,
     ) -> None:
-        self.path = Path(path)
+        self.path = plain_file(Path(path))
         self.trouble = ""
         self.failures = 0
         self._history = history
-        self._writing = threading.Lock()  # held by whoever uses the first connection
-        self._aside = threading.Lock()  # the second one
-        self._writer = 0  # the thread that holds the first
+        self._writing = threading.RLock()  # held by whoever uses the first connection
+        self._aside = threading.RLock()  # the second one
+        self._promised = 0  # the latest fact that a visitor of a writing thread wants durable
         self._unsure = False  # whether a commit was interrupted
         self._changed: dict[str, Any] | None = None
         self._folding = False
@@ -116,12 +117,17 @@ class SqliteStore:
 
     def wait(self, number: int) -> None:
         """See `Store`."""
-        if self._writer == threading.get_ident() and self._writing.locked():
-            return  # a finaliser that runs inside our own writing; nobody is told
-        while self.durable < number:
+        if self.is_busy():
+            self._promised = max(self._promised, number)
+            return
+        while self.durable < max(number, self._promised):
             with self._writing:
-                if self.durable < number:
+                if self.durable < max(number, self._promised):
                     self._using(self._write)
+
+    def is_busy(self) -> bool:
+        """See `Store`."""
+        return self._writing._is_owned()  # type: ignore[attr-defined]  # noqa: SLF001  # as Condition does
 
     def snapshot_due(self, plays: int) -> bool:
         """See `Store`."""
@@ -171,6 +177,13 @@ class SqliteStore:
                 job()
             with self._writing:
                 self._using(self._fold)
+        except JournalError as error:
+            lost = self.appended - self.durable
+            what = f"its latest {lost} facts are not written" if lost else "all facts are in it"
+            raise JournalError(
+                f"The journal {self.path} is closed and {what}, but the end of its work failed "
+                f"({self.trouble}); see to the disk before it is opened again."
+            ) from error
         finally:
             self._mark.close()
             self._ended()
@@ -184,14 +197,11 @@ class SqliteStore:
 
     def _using(self, work: Callable[[], None]) -> None:
         """Let `work` use the first connection; the caller holds its lock."""
-        self._writer = threading.get_ident()
         try:
             self._check_files()
             work()
         except (sqlite3.Error, OSError) as error:
             raise self._failed(str(error)) from error
-        finally:
-            self._writer = 0
         if self.trouble:
             log.warning("The journal %s can be written again; nothing is missing.", self.path)
             self.trouble = ""
@@ -313,7 +323,7 @@ class SqliteStore:
 
 def _let_go(
     connections: tuple[sqlite3.Connection, ...],
-    locks: tuple[threading.Lock, ...],
+    locks: tuple[threading.RLock, ...],
     file: FileLock,
     keeper: Keeper,
     process: int,

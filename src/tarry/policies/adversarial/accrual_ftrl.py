@@ -82,6 +82,7 @@ class AccrualFTRL:
     origin: ClassVar[str] = "ours"
     needs_horizon: ClassVar[bool] = False
     shareable: ClassVar[bool] = False  # an answer needs the probability with which it was drawn
+    simulated_only: ClassVar[bool] = True  # its table of probabilities has a fixed size
 
     def start(self, setting: Setting) -> AccrualFTRLRule:
         """No losses yet."""

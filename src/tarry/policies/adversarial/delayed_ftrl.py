@@ -70,6 +70,7 @@ class DelayedFTRL:
     origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = False
     shareable: ClassVar[bool] = False  # an answer needs the probability with which it was drawn
+    simulated_only: ClassVar[bool] = True  # its table of probabilities has a fixed size
 
     def start(self, setting: Setting) -> DelayedFTRLRule:
         """No losses yet."""

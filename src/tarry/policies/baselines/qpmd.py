@@ -139,6 +139,7 @@ class QPMD:
     origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = False
     shareable: ClassVar[bool] = False
+    simulated_only: ClassVar[bool] = True  # its table of plays is sized by D in steps
 
     def start(self, setting: Setting) -> QPMDRule:
         """Empty queues, with room for all plays that can wait in one."""
