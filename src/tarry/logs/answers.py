@@ -10,7 +10,7 @@ from tarry.arrays import FloatArray, IntArray
 from tarry.tables import aligned, number
 
 JOINERS = "\u200c\u200d"
-WIDEST = 32  # signs of a name in tables, figures and sentences
+WIDEST = 32  # signs of a name in tables and sentences
 
 
 class Curve(NamedTuple):
@@ -180,7 +180,7 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def shown(name: str) -> str:
+def shown(name: str, widest: int = WIDEST) -> str:
     """The name of an arm on paper: signs that cannot be seen are spelled out, long names cut.
 
     The joiners of emoji and of Persian words stay; a mark that turns the direction of all that
@@ -190,7 +190,7 @@ def shown(name: str) -> str:
         sign if sign.isprintable() or sign in JOINERS else sign.encode("unicode_escape").decode()
         for sign in name
     )
-    return text if len(text) <= WIDEST else f"{text[: WIDEST - 11]}…{text[-10:]}"
+    return text if len(text) <= widest else f"{text[: widest - 11]}…{text[-10:]}"
 
 
 def percent(chance: float) -> str:

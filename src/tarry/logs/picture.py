@@ -12,6 +12,7 @@ from tarry.palette import colours
 if TYPE_CHECKING:
     from tarry.logs.log import Log
 
+WIDEST = 18  # signs of a name, which stands beside the axes and in the legend
 MOST_POINTS = 300  # of a curve; more cannot be seen
 
 
@@ -46,7 +47,7 @@ def draw_curves(axes: Any, log: "Log") -> None:
     hue = colours(log.names)
     for name, curve in log.curves().items():
         times, survival, low, high = thinned(curve, log.max_delay)
-        axes.step(times, 100 * survival, where="post", color=hue[name], label=shown(name))
+        axes.step(times, 100 * survival, where="post", color=hue[name], label=shown(name, WIDEST))
         band = {"step": "post", "color": hue[name], "alpha": 0.14, "lw": 0}
         axes.fill_between(times, 100 * low, 100 * high, **band)
     axes.set(xlabel="time", ylabel="still going on, %", ylim=(0, 102), xlim=(0, log.max_delay))
@@ -70,7 +71,7 @@ def draw_means(axes: Any, log: "Log") -> None:
     for place, (name, mean) in enumerate(means.items()):
         axes.plot([mean.low, mean.high], [place, place], color=hue[name], lw=2.2)
         axes.plot([mean.mean], [place], "o", color=hue[name], ms=5)
-    axes.set_yticks(range(len(means)), [shown(name) for name in means])
+    axes.set_yticks(range(len(means)), [shown(name, WIDEST) for name in means])
     axes.set(xlabel="mean time, 95 % interval", ylim=(len(means) - 0.5, -0.5))
     axes.set_xlim(left=0)
     axes.grid(visible=False, axis="y")
