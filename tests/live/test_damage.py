@@ -281,7 +281,7 @@ def test_files_of_others_are_refused_and_left_alone(tmp_path: Path) -> None:
         (other, "something else"),
         (later, "format 99"),
         (tmp_path / "no" / "where.db", "cannot be opened"),
-        (tmp_path, "cannot be opened"),
+        (tmp_path, "is a folder"),
     ):
         with pytest.raises(JournalError, match=says) as error:
             opened(path)
