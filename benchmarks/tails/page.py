@@ -82,8 +82,8 @@ def about(group: str, worlds: Sequence[World]) -> str:
         "realistic": " Each run with an instance of its own.",
         "hard": " Half of the runs on each instance of a pair; 'lower bound' is on the mean over "
         "both. That of 'conservative' binds only policies that play both arms in turn.",
-        "time-out": " Gamma delays of shape 4, and fixed ones. Regret is in units of D: a gap of 10 "
-        "is 0.001 and 0.00001 here.",
+        "time-out": " Gamma delays of shape 4, and fixed ones. Regret is in units of D: a gap of "
+        "10 is 0.001 and 0.00001 here.",
     }
     return f"{told}.{more.get(group, '')}"
 
