@@ -82,7 +82,8 @@ def about(group: str, worlds: Sequence[World]) -> str:
         "realistic": " Each run with an instance of its own.",
         "hard": " Half of the runs on each instance of a pair; 'lower bound' is on the mean over "
         "both. That of 'conservative' binds only policies that play both arms in turn.",
-        "time-out": " Gamma delays of shape 4, and fixed ones.",
+        "time-out": " Gamma delays of shape 4, and fixed ones. Regret is in units of D: a gap of "
+        "10 is 0.001 and 0.00001 here.",
     }
     return f"{told}.{more.get(group, '')}"
 
@@ -118,7 +119,7 @@ def short(value: float) -> str:
 def share(tail: Tail) -> str:
     """The share of runs that end on a wrong arm."""
     count = int(tail.wrong.sum())
-    return f"{100 * count / len(tail.wrong):.2g} %" if count else "none"
+    return f"{100 * count / len(tail.wrong):.3g} %" if count else "none"
 
 
 def pooled(worlds: Sequence[World], results: Results) -> str:

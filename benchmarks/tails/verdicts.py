@@ -105,7 +105,7 @@ def targets_met(worlds: Sequence[World], results: Results) -> str:
 
 def verdict(what: str, outcomes: Sequence[tuple[str, float, bool]]) -> list[str]:
     """A row: how many were met, and the others by name."""
-    missed = [f"{name}: {value:.3g}" for name, value, met in outcomes if not met]
+    missed = [f"{name}: {value:.4g}" for name, value, met in outcomes if not met]
     return [what, f"{len(outcomes) - len(missed)} of {len(outcomes)}", "; ".join(missed) or "-"]
 
 
