@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ import tarry
 from tarry.cli import main
 from tarry.cli.parser import COMMANDS, build_parser
 from tarry.cli.reference import commands_of, reference
-from tarry.reproduction import report, scaling
+from tarry.reproduction import found, report, scaling, story
 from tarry.reproduction import reproduce as reproduction
 
 SMALL = ["--problem", "bernoulli", "--arms", "3", "--max-delay", "40", "--horizon", "500"]
@@ -173,6 +174,8 @@ def test_reproduce_and_report_say_where_the_report_is(
 
     monkeypatch.setattr(reproduction, "reproduce", pretend)
     monkeypatch.setattr(report, "write_report", lambda folder: Path(folder) / "index.html")
+    monkeypatch.setattr(found, "read_found", lambda folder: SimpleNamespace(claims=[]))
+    monkeypatch.setattr(story, "counts", lambda claims: f"{len(claims)} verdicts.")
     (tmp_path / "data" / "old").mkdir(parents=True)
     status, out, _ = ask(capsys, "reproduce", "cost", "--out", str(tmp_path), "--fresh")
     assert (status, str(tmp_path / "index.html") in out) == (0, True)

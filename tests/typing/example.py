@@ -16,7 +16,9 @@ import numpy.typing as npt
 import tarry
 from tarry.ledger import Ledger
 from tarry.live import Told
+from tarry.plays import Plays
 from tarry.problems import Problem
+from tarry.randomness import Random
 
 
 class StubbornRule(NamedTuple):
@@ -24,7 +26,7 @@ class StubbornRule(NamedTuple):
 
     arm: int
 
-    def select(self, ledger: Ledger, step: int, now: int, rng: np.random.Generator) -> int:
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The arm."""
         return self.arm
 
