@@ -103,7 +103,7 @@ def add_reproduce(command: argparse.ArgumentParser) -> Command:
         "--runs",
         type=whole,
         metavar="N",
-        help="runs that the verdicts are made from (default 200); more go on from those there",
+        help="runs that the verdicts are made from (default 150); more go on from those there",
     )
     command.add_argument(
         "--out",

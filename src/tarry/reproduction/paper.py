@@ -34,7 +34,7 @@ class Size(NamedTuple):
     """How much of the paper's experiments is run."""
 
     horizon: int = 150_000
-    runs: int = 200  # of the policies that the paper's claims are about
+    runs: int = 150  # of the policies that the paper's claims are about
     scales: Sequence[float] = SCALES
     seed: int = 0
 
