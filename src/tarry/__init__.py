@@ -45,6 +45,7 @@ _HOME = {
     "SurvivalThompson": "tarry.policies",
     "SurvivalUCB": "tarry.policies",
     "IncrementUCB": "tarry.policies",
+    "RegimeThompson": "tarry.policies",
     "DelayedFTRL": "tarry.policies",
     "AccrualFTRL": "tarry.policies",
 }
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from tarry.policies import DelayedThompson as DelayedThompson
     from tarry.policies import DelayedUCB as DelayedUCB
     from tarry.policies import IncrementUCB as IncrementUCB
+    from tarry.policies import RegimeThompson as RegimeThompson
     from tarry.policies import Setting as Setting
     from tarry.policies import SurvivalThompson as SurvivalThompson
     from tarry.policies import SurvivalUCB as SurvivalUCB

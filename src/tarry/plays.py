@@ -26,6 +26,7 @@ class Plays(NamedTuple):
     arm: Ints
     start: Ints  # when it started
     delay: Ints  # how long it took, OUT while nobody knows
+    ahead: Ints  # plays of its arm that were out when it started
     context: FloatArray  # (rows, p): what was known of the request; p = 0 for now
 
     def row_of(self, number: int) -> int:
@@ -114,6 +115,7 @@ def empty_plays(most: int, *, regular: bool = False) -> Plays:
         arm=np.full(rows, NOBODY, np.int32),
         start=number if regular else np.zeros(rows, np.int64),
         delay=np.full(rows, OUT, np.int32 if regular else np.int64),
+        ahead=np.zeros(rows, np.int32),
         context=np.zeros((rows, 0)),
     )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from tarry.errors import JournalError
 from tarry.live import state
+from tarry.live.clock import TICKS
 from tarry.live.core import Core
 from tarry.live.facts import apply
 from tarry.live.history import Chunk, all_ended, due_chunks
@@ -26,6 +27,8 @@ def new_core(policy: Policy, settings: dict[str, Any]) -> Core:
         max_delay=settings["max_delay"],
         horizon=settings["horizon"],
         reward=settings["payoff"] == "reward",
+        unit=TICKS,
+        crowding=True,
     )
     remembered = settings["remembered"]
     return Core(policy, settings["arms"], setting, settings["seed"], remembered=remembered)

@@ -32,6 +32,9 @@ def dump(core: Core) -> bytes:
     )
     columns["recent"] = list(core.recent)
     columns["ages"] = core.open.ages.reached
+    table = core.open.plays
+    numbers = np.arange(core.ended, register.last + 1)
+    columns["ahead"] = np.asarray(table.ahead)[numbers & (len(table.number) - 1)]
     arms = core.arms.values()
     for name in CURVE:
         columns[f"curve.{name}"] = [x for arm in arms for x in getattr(arm.curve, name)]
@@ -104,6 +107,9 @@ def load_desks(core: Core, meta: dict[str, Any], columns: dict[str, IntArray]) -
     for desk in core.desks():
         _fill(desk.ages.reached, columns["ages"], None, "ages")
     fill_tables(core)
+    if "ahead" in columns:  # files of earlier versions have none
+        numbers = np.arange(core.ended, core.register.last + 1)
+        _write(core.open, "ahead", numbers & (len(plays.number) - 1), columns["ahead"])
 
 
 def fill_tables(core: Core) -> None:

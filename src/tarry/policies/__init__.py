@@ -8,6 +8,7 @@ from tarry.policies.adversarial.delayed_ftrl import DelayedFTRL
 from tarry.policies.baselines.delayed_thompson import DelayedThompson
 from tarry.policies.baselines.qpmd import QPMD
 from tarry.policies.baselines.uniform import Uniform
+from tarry.policies.change.regime_thompson import RegimeThompson
 from tarry.policies.elimination.bdse import BDSE
 from tarry.policies.elimination.bhse import BHSE
 from tarry.policies.elimination.cse import CSE
@@ -47,6 +48,7 @@ POLICIES: dict[str, type[Any]] = {
         SurvivalThompson,
         SurvivalUCB,
         IncrementUCB,
+        RegimeThompson,
         DelayedFTRL,
         AccrualFTRL,
         Uniform,
@@ -84,6 +86,7 @@ __all__ = [
     "DelayedUCB",
     "IncrementUCB",
     "Policy",
+    "RegimeThompson",
     "Rule",
     "Setting",
     "SurvivalThompson",

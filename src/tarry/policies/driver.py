@@ -37,6 +37,7 @@ def decide(
 def book_start(rule: Any, ledger: Ledger, plays: Plays, row: int, arm: int, now: int) -> None:
     """The play in `row` is made now, of `arm`."""
     plays.arm[row] = arm
+    plays.ahead[row] = ledger.missing(arm)
     ledger.book_play(arm, now)
     started(rule, plays, row)
 

@@ -31,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tarry.arrays import ArmEvidence, ArmState, Constant, Floats, IntArray, Ints
+from tarry.policies.bins import bin_of, geometric_edges
 from tarry.randomness import Random
 
 
@@ -52,23 +53,11 @@ class SurvivalEvidence(NamedTuple):
     stale: ArmState[Ints]  # whether evidence came in since `front` was computed
     front: ArmState[Floats]  # five per arm, see refresh
 
-    def bin_of(self, delay: int) -> int:
-        """The bin of a delay below D: the number of edges that are not above it."""
-        low = 0
-        high = len(self.edges)
-        while low < high:
-            middle = (low + high) // 2
-            if self.edges[middle] <= delay:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
     def book_event(self, arm: int, delay: int) -> None:
         """An answer came back. One with delay D has outlived all bins and is booked as that."""
         if delay >= self.max_delay:
             return
-        place = self.bin_of(delay)
+        place = bin_of(self.edges, delay)
         self.reached[arm] = max(self.reached[arm], place + 1)
         place += arm * len(self.edges)
         payoff = delay / self.max_delay
@@ -233,8 +222,7 @@ def empty_evidence(
 
     The rest of the mass is spread evenly over the bins: every order of magnitude is as likely.
     """
-    edges = np.unique(np.rint(np.geomspace(1, max_delay, bins)).astype(np.int64))
-    return evidence_in_bins(arms, max_delay, edges, mass, end)
+    return evidence_in_bins(arms, max_delay, geometric_edges(max_delay, bins), mass, end)
 
 
 def evidence_in_bins(

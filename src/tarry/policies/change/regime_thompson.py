@@ -1,0 +1,167 @@
+"""RegimeThompson: Thompson sampling on survival curves of arms that change."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from tarry.arrays import ArmState, Constant, Floats, Ints
+from tarry.checks import check_positive, check_whole
+from tarry.errors import InputError
+from tarry.ledger import Ledger
+from tarry.plays import Plays
+from tarry.policies.bins import bin_of, geometric_edges
+from tarry.policies.change.crowding import Crowding, no_crowding
+from tarry.policies.change.pool import Pool, empty_pool
+from tarry.policies.change.regimes import FRESH, Regimes, no_regimes
+from tarry.policies.protocol import Setting
+from tarry.randomness import Random
+
+DELAYS = 100  # tau, in delays D, if nothing is said
+UNKNOWN = -1.0  # the level of an arm that was never drawn
+KEEP = 0.9  # of a level, at each draw
+THIN = 0.35
+
+
+class RegimeThompsonRule(NamedTuple):
+    """The running form of `RegimeThompson`."""
+
+    reward: bool
+    max_delay: int
+    edges: Constant[Ints]  # ages at which the rule hears of plays still out: the ends of the bins
+    pool: Pool
+    regimes: Regimes
+    crowding: Crowding
+    levels: ArmState[Floats]  # faded means of the draws of each arm, or UNKNOWN
+
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
+        """A draw of each arm; play the least."""
+        arms = len(self.levels)
+        least = -1.0
+        for arm in range(arms):
+            if self.levels[arm] >= 0.0 and (least < 0.0 or self.levels[arm] < least):
+                least = self.levels[arm]
+        best = 0
+        best_score = 0.0
+        for arm in range(arms):
+            doubt = 1.0
+            if self.levels[arm] > 0.0:
+                doubt = (least / self.levels[arm]) ** THIN
+            score = self.draw_loss(arm, doubt, now, rng)
+            score *= self.crowding.factor(arm, ledger.missing(arm))
+            if arm == 0 or score < best_score:
+                best_score = score
+                best = arm
+        return best
+
+    def draw_loss(self, arm: int, doubt: float, now: int, rng: Random) -> float:
+        """One draw of how far the arm's mean payoff is from the best one."""
+        slot = self.regimes.draw_regime(arm, doubt, now, rng)
+        mean = self.regimes.draw_payoff(arm, slot, self.pool, rng)
+        loss = 1.0 - mean if self.reward else mean
+        if slot != FRESH:
+            level = self.levels[arm]
+            self.levels[arm] = loss if level < 0.0 else KEEP * level + (1.0 - KEEP) * loss
+        return loss
+
+    def started(self, plays: Plays, row: int) -> None:
+        """Another hypothesis opens."""
+        self.pool.count_play()
+        self.regimes.begin_play(plays.arm[row], plays.start[row])
+
+    def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
+        """An answer; one with delay D has outlived all bins and was heard of as that."""
+        arm = plays.arm[row]
+        delay = plays.delay[row]
+        if delay < self.max_delay:
+            self.regimes.hear_answer(arm, bin_of(self.edges, delay), delay, self.pool)
+        payoff = delay / self.max_delay
+        self.crowding.hear_loss(arm, plays.ahead[row], 1.0 - payoff if self.reward else payoff)
+
+    def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
+        """A play still out has crossed the end of a bin."""
+        self.regimes.hear_pass(plays.arm[row], edge, self.pool)
+
+    def withdrawn(self, plays: Plays, row: int, edge: int, now: int) -> None:
+        """An answer told late shows that its play had not crossed the end of this bin."""
+        when = plays.start[row] + self.edges[edge]
+        self.regimes.unhear_pass(plays.arm[row], edge, when, self.pool)
+
+
+@dataclass(frozen=True)
+class RegimeThompson:
+    """Thompson sampling for arms that change: routes that break, recover and drift.
+
+    Each arm has several hypotheses "the present law began at time s_j", whose weights w_j follow
+    how well each of them foretold what was heard since (see `tarry.policies.change.regimes`). An
+    arm last played a time dt ago is drawn as
+
+        j ~ w_j exp(-thin dt / tau), or else fresh: it has changed and nothing is known
+        h_b ~ Beta(a_b + events_jb, r_b + passes_jb)              the hazard of each bin
+        X = sum_b S_b h_b x_b + S_end,      S_b = prod_{i < b} (1 - h_i)
+
+    with x_b the mean payoff of the answers in bin b and a, r what all arms together say (see
+    `tarry.policies.change.pool`). The arm with the least X is played, for reward the largest; the
+    rest is said for cost. Where plays may slow down each other, X is multiplied by how much slower
+    the arm is with its present load (see `tarry.policies.change.crowding`). An arm that draws far
+    above the others is probed more rarely: thin = (least level / its level)^0.35, where the level
+    of an arm is a faded mean of its draws.
+
+    Forgetting, noticing that answers are overdue, probing of arms that rest, and return after an
+    outage follow from this; no arm is ever out for good, and there is no alarm to configure.
+
+    Needs no horizon. No proof of a regret bound is claimed.
+
+    Args:
+        change_every: tau, the time in which an arm is thought to change once, in steps, or live in
+            seconds; by default 100 times the max_delay.
+        load: Whether to learn how much plays that are out slow down others of their arm; by default
+            where that can be: live, and not in the simulator, where delays depend on nothing.
+        bins: Number of bins, from 2; fewer where D has not so many different whole numbers.
+        most: M, how many hypotheses an arm may have, from 3.
+
+    >>> import tarry
+    >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
+    >>> run = tarry.play(tarry.RegimeThompson(), problem, payoff="cost", horizon=10_000)
+    >>> bool(run.regret[-1] < 60)
+    True
+    """
+
+    change_every: float | None = None
+    load: bool | None = None
+    bins: int = 24
+    most: int = 12
+    payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    origin: ClassVar[str] = "ours"
+    needs_horizon: ClassVar[bool] = False
+    shareable: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse settings without a meaning."""
+        if self.change_every is not None:
+            check_positive("change_every", self.change_every)
+        if self.load is not None and not isinstance(self.load, bool):
+            raise InputError(f"load is {self.load!r}; give True, False or None.")
+        check_whole("number of bins", self.bins, 2)
+        check_whole("number of hypotheses", self.most, 3)
+
+    def start(self, setting: Setting) -> RegimeThompsonRule:
+        """Nothing is known of any arm."""
+        most = setting.max_delay
+        edges = geometric_edges(most, self.bins)
+        if self.change_every is None:
+            ticks = float(DELAYS * most)
+        else:
+            ticks = float(self.change_every) * setting.unit
+        return RegimeThompsonRule(
+            reward=setting.reward,
+            max_delay=most,
+            edges=edges,
+            pool=empty_pool(edges),
+            regimes=no_regimes(setting.arms, most, edges, self.most, ticks),
+            crowding=no_crowding(
+                setting.arms, watched=setting.crowding if self.load is None else self.load
+            ),
+            levels=np.full(setting.arms, UNKNOWN),
+        )
