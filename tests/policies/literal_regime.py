@@ -187,7 +187,7 @@ def regime_thompson(
     regime = Regime(world, bins, most, 100 * world.max_delay if tau is None else tau)
     while True:
         regime.learn()
-        rng.begin(world.t, SELECT)
+        rng = rng.at(world.t, SELECT)
         least = min((arm.level for arm in regime.arms if arm.level is not None), default=0.0)
         draws = [regime.draw(k, least, rng) for k in range(world.arms)]
         scores = [x * regime.crowded(k) if load else x for k, x in enumerate(draws)]

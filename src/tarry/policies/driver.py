@@ -30,14 +30,15 @@ def decide(
 ) -> int:
     """The arm that the rule chooses for play `number`, to be made at time `now`."""
     row = plays.row_of(number)
-    ages.enter(plays, row, number, now)
+    ages.fill(plays, row, number, now)
     return rule.select(ledger, plays, row, now, rng.at(number, SELECT))
 
 
 def book_start(rule: Any, ledger: Ledger, plays: Plays, row: int, arm: int, now: int) -> None:
     """The play in `row` is made now, of `arm`."""
     plays.arm[row] = arm
-    plays.ahead[row] = ledger.missing(arm)
+    if hasattr(rule, "crowding"):
+        plays.ahead[row] = ledger.missing(arm)
     ledger.book_play(arm, now)
     started(rule, plays, row)
 

@@ -7,7 +7,7 @@ from tarry.ledger import Ledger
 from tarry.plays import Plays, SteadyAges
 from tarry.policies.driver import book_seen, book_start, decide, settle
 from tarry.policies.protocol import STOP, follow_phase
-from tarry.problems.world import World
+from tarry.problems.world import AnyWorld
 from tarry.randomness import Random
 from tarry.simulation.calendar import Calendar
 
@@ -43,7 +43,7 @@ def run_steps(
     plays: Plays,
     ages: SteadyAges,
     calendar: Calendar,
-    world: World,
+    world: AnyWorld,
     gaps: FloatArray,
     tape: Tape,
     rng: Random,
@@ -54,9 +54,11 @@ def run_steps(
     line = tape.marks[LINE]
     total = tape.total[0]
     wanted = next_wanted(tape.steps, line, step)
-    arms = len(gaps)
+    arms = len(ledger.plays)
     restarts = tape.marks[RESTARTS]
     while step <= last and restarts + SPARE_RESTARTS <= len(tape.restarts):
+        row = plays.row_of(step)
+        first = world.meet(plays, row, step)
         arm = decide(rule, ledger, plays, ages, step, step, rng)
         failures = follow_phase(rule, ledger, restarts)
         if failures != restarts:
@@ -72,11 +74,10 @@ def run_steps(
             if arm != STOP:
                 tape.marks[MISUSED] = NO_ARM
             break
-        row = plays.row_of(step)
-        delay = world.delay(step, arm)
+        delay = world.delay(step, first + arm)
         book_start(rule, ledger, plays, row, arm, step)
         calendar.add(row, step + delay)
-        total += gaps[arm]
+        total += gaps[first + arm]
         if step == wanted:
             tape.arms[line] = arm
             tape.delays[line] = delay
