@@ -40,13 +40,15 @@ class Plays(NamedTuple):
 
 
 COMPLETE, FIRST_EDGE = 0, 1  # places in `edges`: D, at which a play is complete, and what follows
+AT_ONCE = 256  # plays that are told to reach an edge at once; of more, the rest at the next time
 
 
 class Ages(NamedTuple):
     """How far the plays have aged, as far as it was told: per edge the first play still younger.
 
     Plays start in the order of their numbers, so the plays that are old enough for an edge are
-    those before a cursor, and each of them passes each edge once.
+    those before a cursor, and each of them passes each edge once. After a long pause many are due:
+    a call tells of `AT_ONCE` of them, so that none takes long, and the next ones of the rest.
     """
 
     edges: Ints  # D, and then the ages that a rule asked for, in 1..D
@@ -70,6 +72,7 @@ class Ages(NamedTuple):
         """One past the last play up to `last` that has reached it now; the cursor moves there."""
         number = self.reached[edge]
         limit = now - self.edges[edge]
+        last = min(last, number + AT_ONCE - 1)
         while number <= last and plays.start[plays.row_of(number)] <= limit:
             number += 1
         self.reached[edge] = number

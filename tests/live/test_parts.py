@@ -21,8 +21,7 @@ def test_a_curve_estimates_the_mean_of_known_delays() -> None:
     rng = np.random.default_rng(1)
     delays = np.minimum(rng.exponential(200_000, 5000), D).astype(int)
     curve = DelayCurve(D)
-    for delay in delays.tolist():
-        curve.came_back(delay)
+    curve.came_back(delays)
     estimate = curve.estimate()
     error = delays.std() / np.sqrt(len(delays))
     assert abs(estimate.mean - delays.mean()) < 0.2 * error
@@ -41,7 +40,7 @@ def test_intervals_cover_the_mean() -> None:
         for delay in np.minimum(rng.exponential(200_000, 300), D).astype(int).tolist():
             watched = int(rng.exponential(400_000))
             if delay <= watched:
-                curve.came_back(delay)
+                curve.came_back([delay])
             elif rng.random() < 0.5:
                 curve.cancelled(min(watched, D - 1))
             else:
@@ -56,8 +55,7 @@ def test_what_is_expected_beyond_an_age() -> None:
     rng = np.random.default_rng(3)
     curve = DelayCurve(D)
     delays = np.minimum(rng.exponential(50_000, 20_000), D).astype(int)
-    for delay in delays.tolist():
-        curve.came_back(delay)
+    curve.came_back(delays)
     for age in (0, 30_000, 100_000):
         beyond = delays[delays >= age]
         error = beyond.std() / np.sqrt(len(beyond))
@@ -71,8 +69,7 @@ def test_what_is_expected_beyond_an_age() -> None:
 def test_a_tiny_maximum_delay_works() -> None:
     """D may be a single tick."""
     curve = DelayCurve(1)
-    curve.came_back(0)
-    curve.came_back(1)
+    curve.came_back([0, 1])
     assert 0 <= curve.estimate([0]).mean <= 1
 
 

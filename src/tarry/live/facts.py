@@ -21,6 +21,9 @@ START, RETURN, CANCEL, FAIL, ADD, REMOVE, PAUSE, RESUME, TIME, POLICY = range(1,
 STOPPED = -1  # the slot of a start that was none
 
 
+Row = tuple[int, int, int | None, int | None, str | None]  # the same without names, made sooner
+
+
 class Fact(NamedTuple):
     """One thing that happened, at tick `time`."""
 

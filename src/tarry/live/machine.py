@@ -21,7 +21,7 @@ from typing import Any
 
 from tarry.compiled.announce import announced
 from tarry.compiled.turns import turn
-from tarry.live.desk import Desk, Steps
+from tarry.live.desk import INTERPRETED, Desk, Steps
 from tarry.live.maker import Maker
 from tarry.policies.driver import (
     book_cancelled,
@@ -29,6 +29,7 @@ from tarry.policies.driver import (
     book_told,
     settle,
     settle_and_decide,
+    settle_decide_and_start,
 )
 
 AFTER = 1000  # asks
@@ -89,13 +90,16 @@ def compiled_steps(maker: Maker) -> Steps:
     rule, ledger, plays, ages = maker.examples()
     state = rule, ledger, plays
     rng = maker.random()
+    one = (*state, ages, 1, 1, rng)
     wanted: dict[Callable[..., Any], tuple[Any, ...]] = {
         settle: (*state, ages, 0, 0),
-        settle_and_decide: (*state, ages, 1, 1, rng),
-        book_start: (*state, 1, 0, 1),
         book_told: (*state, ages, 1, 0, 1, rng),
         book_cancelled: (*state, ages, 1, 0, 0, 1, rng),
     }
+    if hasattr(rule, "phase"):  # between a choice and a start the ledger may begin anew
+        wanted |= {settle_and_decide: one, book_start: (*state, 1, 0, 1)}
+    else:
+        wanted |= {settle_decide_and_start: one}
     with turn:  # also of what is imported here for the first time
         from tarry.compiled.entry import entry_point
         from tarry.compiled.teach import admit_modules, never_inline
@@ -103,7 +107,8 @@ def compiled_steps(maker: Maker) -> Steps:
 
         never_inline(*RARE)
         admit_modules("tarry.policies", "tarry.ledger", "tarry.plays", "tarry.randomness")
-    return Steps(*(entry_point(function, *examples) for function, examples in wanted.items()))
+    made = {function: entry_point(function, *examples) for function, examples in wanted.items()}
+    return Steps(*(made.get(function, function) for function in INTERPRETED))
 
 
 # One thread works for all agents of a process, while there is something to do. It is a daemon: how

@@ -15,7 +15,7 @@ from typing import Any
 
 from tarry.ledger import Ledger
 from tarry.plays import CANCELLED, COMPLETE, FIRST_EDGE, OUT, Ages, Plays, SteadyAges
-from tarry.policies.protocol import aged, outlived, returned, started, withdrawn
+from tarry.policies.protocol import STOP, aged, outlived, returned, started, withdrawn
 from tarry.randomness import SELECT, Random
 
 
@@ -94,6 +94,16 @@ def settle_and_decide(
     """`settle` for the plays before play `number`, then `decide` on it: an ask of live use."""
     settle(rule, ledger, plays, ages, number - 1, now)
     return decide(rule, ledger, plays, ages, number, now, rng)
+
+
+def settle_decide_and_start(
+    rule: Any, ledger: Ledger, plays: Plays, ages: Ages, number: int, now: int, rng: Random
+) -> int:
+    """`settle_and_decide`, and `book_start` of the arm that was chosen; STOP if none was."""
+    arm = settle_and_decide(rule, ledger, plays, ages, number, now, rng)
+    if arm != STOP:
+        book_start(rule, ledger, plays, plays.row_of(number), arm, now)
+    return arm
 
 
 def correct_ages(

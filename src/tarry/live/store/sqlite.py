@@ -79,6 +79,7 @@ class SqliteStore:
         self._db, self._second = found.db, found.second
         self.settings = found.settings
         self._tail = Tail(found.snapshot, found.facts)
+        self.append = self._tail.append  # see `Store`
         self.durable = self._tail.appended
         self._written = found.snapshot.number  # the latest snapshot that is in the file
         self._before = found.before  # the one before, from which on facts are kept
@@ -106,10 +107,6 @@ class SqliteStore:
     def kept(self) -> Kept:
         """See `Store`."""
         return self._tail.since_snapshot()
-
-    def append(self, fact: Fact) -> int:
-        """See `Store`."""
-        return self._tail.append(fact)
 
     def others(self) -> Sequence[Fact]:
         """See `Store`."""
