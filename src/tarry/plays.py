@@ -71,9 +71,9 @@ class Ages(NamedTuple):
     def end_due(self, edge: int, plays: Plays, last: int, now: int) -> int:
         """One past the last play up to `last` that has reached it now; the cursor moves there."""
         number = self.reached[edge]
-        limit = now - self.edges[edge]
-        last = min(last, number + AT_ONCE - 1)
-        while number <= last and plays.start[plays.row_of(number)] <= limit:
+        limit, mask = now - self.edges[edge], len(plays.start) - 1
+        end = min(last + 1, number + AT_ONCE)
+        while number < end and plays.start[number & mask] <= limit:
             number += 1
         self.reached[edge] = number
         return number

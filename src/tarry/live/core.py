@@ -13,6 +13,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
+import numpy as np
+
 from tarry.arrays import is_tuple
 from tarry.errors import InputError, LiveError
 from tarry.live.desk import Desk
@@ -215,8 +217,9 @@ class Core:
         booked = age
         self.tally.count(register, self.slots, self.ended)
         if arm.desk is not None:
-            booked = arm.curve.expected_beyond(age, *arm.ages(now))
-            arm.curve.cancelled(age)
+            ages = np.array([age])
+            booked = int(arm.curve.expected_beyond(ages, *arm.ages(now))[0])
+            arm.curve.cancelled(ages)
             arm.desk.cancel(number, age, booked, now)
         arm.count_out(register.start[row] // arm.width, -1)
         register.status[row], register.delay[row] = CANCELLED, booked

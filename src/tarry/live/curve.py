@@ -12,7 +12,6 @@ time, in the order in which they came back, so that the sums are the same howeve
 """
 
 import math
-from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -66,9 +65,9 @@ class DelayCurve:
         other.came_back(delays)
         return other
 
-    def cancelled(self, age: int) -> None:
-        """A play was given up at this age."""
-        self.cut[bisect_right(self.edges, age)] += 1
+    def cancelled(self, ages: IntArray) -> None:
+        """Plays were given up at these ages."""
+        np.add.at(self.cut, np.searchsorted(self.edges, ages, side="right"), 1)
 
     def estimate(self, ages: Sequence[int] | IntArray = ()) -> Estimate:
         """The mean delay and its interval; `ages` are those of the plays still out."""
@@ -79,24 +78,23 @@ class DelayCurve:
         return Estimate(float(mean * most), float(low * most), float(high * most))
 
     def expected_beyond(
-        self, age: int, ages: Sequence[int] = (), times: Sequence[int] | None = None
-    ) -> int:
-        """The mean delay of plays that last at least `age`, in age..D.
+        self, age: IntArray, ages: Sequence[int] | IntArray = (), times: Sequence[int] | None = None
+    ) -> IntArray:
+        """The mean delay of plays that last at least `age`, in age..D; for each age below D.
 
         Of the plays still out, `times` many have each of the `ages`, one if left out.
         """
-        if age >= self.max_delay:
-            return self.max_delay
         evidence = self._evidence(ages, times)
-        place = bisect_right(self.edges, age)
-        low = self.edges[place - 1] if place else 0
-        high = self.edges[place]
-        ended = evidence.prior[place] + evidence.events[place]
+        edges = np.array([0, *self.edges])
+        place = np.searchsorted(self.edges, age, side="right")
+        low, high = edges[place], edges[place + 1]
+        ended = np.asarray(evidence.prior)[place] + np.asarray(evidence.events)[place]
         rest = ended * (high - age) / (high - low)  # events of this bin after `age`
-        beyond = evidence.prior_beyond[place] + evidence.passes[place]
-        longer = evidence.mean_from(0, place + 1) * self.max_delay
+        beyond = np.asarray(evidence.prior_beyond)[place] + np.asarray(evidence.passes)[place]
+        means = {b: evidence.mean_from(0, b + 1) * self.max_delay for b in set(place.tolist())}
+        longer = np.array([means[b] for b in place.tolist()])
         mean = (rest * (age + high) / 2 + beyond * longer) / (rest + beyond)
-        return min(max(round(mean), age), self.max_delay)
+        return np.minimum(np.maximum(np.rint(mean).astype(np.int64), age), self.max_delay)
 
     def _evidence(
         self, ages: Sequence[int] | IntArray, times: Sequence[int] | None

@@ -22,9 +22,10 @@ from typing import Any, TypeVar
 from tarry.checks import as_whole
 from tarry.errors import ConflictError, JournalError, LiveError, TarryError, UnknownPlayError
 from tarry.live import forking, refusals, restore, state
+from tarry.live.censor import censor
 from tarry.live.clock import TICKS, Ticker
 from tarry.live.core import Core
-from tarry.live.facts import ADD, CANCEL, RETURN, START, STOPPED, TIME, Fact, Row, apply
+from tarry.live.facts import ADD, CANCEL, CENSOR, RETURN, START, STOPPED, TIME, Fact, Row, apply
 from tarry.live.history import due_chunks
 from tarry.live.ids import Ids, new_identity
 from tarry.live.plays import Arm, Counts, Odd, Play, Told, new_play
@@ -208,14 +209,9 @@ class Engine:
     def censor_all(self) -> int:
         """Plays that an earlier process left out are cancelled at the last moment known."""
         with self._lock:
-            core, last = self._core, self._core.now
-            seq = 0
-            for number in range(core.register.oldest, core.asked + 1):
-                if core.is_out(number):
-                    core.cancel(number, last)
-                    seq = self._record(core, Fact(CANCEL, last, number))
-                    self.odd["censored"] += 1
-        return seq
+            count = censor(self._core, self._core.now)
+            self.odd["censored"] += count
+            return self._record(self._core, Fact(CENSOR, self._core.now)) if count else 0
 
     def snapshot(self) -> None:
         """Hand the state over to the store."""

@@ -1,11 +1,12 @@
 """The driver as machine code for the desks of an agent, made ready in the background.
 
 An agent begins interpreted and is ready at once. When it has been asked `AFTER` times, so that it
-seems worth while, a thread loads the machine code of its rule from the cache on disk, or compiles
-it the first time. The next ask that finds it ready moves all numbers from lists into arrays, and
-from then on the same functions run compiled, to the same choices. Without Numba, and for a user's
-own rule, all stays interpreted: a user's code may change from one process to the next, so nothing
-could be kept of it, and may be wrong, where machine code would leave half of a change behind.
+seems worth while, a thread loads the machine code of its rule from the cache on disk; the first
+time, another process compiles it into there. The next ask that finds it ready moves all numbers
+from lists into arrays, and from then on the same functions run compiled, to the same choices.
+Without Numba, and for a user's own rule, all stays interpreted: a user's code may change from one
+process to the next, so nothing could be kept of it, and may be wrong, where machine code would
+leave half of a change behind.
 
 The environment variable TARRY_COMPILE says "never", or "now" for an agent that is compiled before
 it is ready, such as in a server that forks afterwards.
@@ -20,8 +21,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tarry.compiled.announce import announced
+from tarry.compiled.collector import at_rest
 from tarry.compiled.turns import turn
 from tarry.live.desk import INTERPRETED, Desk, Steps
+from tarry.live.elsewhere import compile_elsewhere, stamp
 from tarry.live.maker import Maker
 from tarry.policies.driver import (
     book_cancelled,
@@ -60,10 +63,14 @@ class Promise:
             self._maker.switch(desks, self.steps)
         return None
 
-    def fulfil(self) -> None:
-        """Compile, or load; the rule stays interpreted if that cannot be."""
+    def fulfil(self, *, aside: bool = True) -> None:
+        """Compile, or load; the rule stays interpreted if that cannot be.
+
+        With `aside`, others go on meanwhile and are not to be held up.
+        """
         try:
-            self.steps = compiled_steps(self._maker)
+            examples = (*self._maker.examples(), self._maker.random())
+            self.steps = steps_aside(examples) if aside else compiled_steps(examples)
         except ImportError:  # no Numba here
             log.debug("Numba is not installed: agents are interpreted.")
         except Exception as error:  # noqa: BLE001  # whatever it is, interpreted it works
@@ -81,15 +88,29 @@ def promised(maker: Maker) -> Promise | None:
     promise = Promise(maker)
     if wish == "now":
         with announced(maker.examples()[0], "once for this version"):
-            promise.fulfil()
+            promise.fulfil(aside=False)
     return promise
 
 
-def compiled_steps(maker: Maker) -> Steps:
-    """The functions of the driver as machine code for the rule of this maker."""
-    rule, ledger, plays, ages = maker.examples()
+def steps_aside(examples: tuple[Any, ...]) -> Steps:
+    """`compiled_steps`, in a way that hardly holds up other threads."""
+    with at_rest(), turn:
+        from tarry.compiled.cache import cache_directory
+
+        home = cache_directory()
+    if home is None:
+        return compiled_steps(examples)
+    ready = stamp(home, examples)
+    if not ready.exists():
+        compile_elsewhere(examples)
+    with at_rest() if ready.exists() else contextlib.nullcontext():
+        return compiled_steps(examples)
+
+
+def compiled_steps(examples: tuple[Any, ...]) -> Steps:
+    """The functions of the driver as machine code for a rule, ledger, plays, ages and numbers."""
+    rule, ledger, plays, ages, rng = examples
     state = rule, ledger, plays
-    rng = maker.random()
     one = (*state, ages, 1, 1, rng)
     wanted: dict[Callable[..., Any], tuple[Any, ...]] = {
         settle: (*state, ages, 0, 0),

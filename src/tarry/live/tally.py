@@ -53,6 +53,10 @@ class Tally:
             self._counted = register.last
         self._wanted = True
 
+    def lose_count(self) -> None:
+        """The ages are no longer what was counted."""
+        self._counted, self._wanted = 0, False
+
     def _follow(self, register: Register, slots: Sequence[Arm], over: Columns) -> None:
         begun = register.columns(self._counted + 1, register.last + 1)
         _count(slots, begun.slot, begun.start, 1)

@@ -174,6 +174,20 @@ def book_cancelled(
     """
     correct_ages(rule, ledger, plays, ages, row, lasted, now)
     age_for_the_last_time(rule, ledger, plays, ages, row, now)
+    give_up(rule, ledger, plays, ages, row, booked, now, rng)
+
+
+def give_up(
+    rule: Any,
+    ledger: Ledger,
+    plays: Plays,
+    ages: Ages,
+    row: int,
+    booked: int,
+    now: int,
+    rng: Random,
+) -> None:
+    """`book_cancelled` of a play whose ages up to now were all told."""
     plays.delay[row] = booked
     seen = ledger.book_return(plays.number[row], plays.arm[row], plays.start[row], booked)
     if seen and len(ages.edges) == FIRST_EDGE:

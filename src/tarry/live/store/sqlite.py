@@ -40,7 +40,7 @@ from tarry.live.store.schema import (
 from tarry.live.store.tail import Tail
 from tarry.live.store.wal import wal_path
 
-SNAPSHOT_EVERY = 5_000  # facts, or a sixteenth of the plays in the state if that is more
+SNAPSHOT_EVERY = 2_500  # facts, or a fortieth of the plays in the state if that is more
 PART = 1 << 18  # bytes of a snapshot that are written at once
 ROWS = 1_000  # facts that are deleted at once
 LOG = 1 << 22  # bytes of the write-ahead log at which it is folded into the file
@@ -129,7 +129,7 @@ class SqliteStore:
     def snapshot_due(self, plays: int) -> bool:
         """See `Store`."""
         since = self._tail.appended - self._tail.snapshot.number
-        return since >= SNAPSHOT_EVERY and since >= plays // 16
+        return since >= SNAPSHOT_EVERY and since >= plays // 40
 
     def take_snapshot(self, body: bytes) -> None:
         """See `Store`."""
