@@ -15,7 +15,7 @@ from typing import Any
 
 from tarry.ledger import Ledger
 from tarry.plays import CANCELLED, COMPLETE, FIRST_EDGE, OUT, Ages, Plays, SteadyAges
-from tarry.policies.protocol import aged, outlived, returned, started, withdrawn
+from tarry.policies.protocol import STOP, aged, outlived, returned, started, withdrawn
 from tarry.randomness import SELECT, Random
 
 
@@ -97,6 +97,16 @@ def settle_and_decide(
     return decide(rule, ledger, plays, ages, number, now, rng)
 
 
+def settle_decide_and_start(
+    rule: Any, ledger: Ledger, plays: Plays, ages: Ages, number: int, now: int, rng: Random
+) -> int:
+    """`settle_and_decide`, and `book_start` of the arm that was chosen; STOP if none was."""
+    arm = settle_and_decide(rule, ledger, plays, ages, number, now, rng)
+    if arm != STOP:
+        book_start(rule, ledger, plays, plays.row_of(number), arm, now)
+    return arm
+
+
 def correct_ages(
     rule: Any, ledger: Ledger, plays: Plays, ages: Ages, row: int, lasted: int, now: int
 ) -> None:
@@ -165,6 +175,20 @@ def book_cancelled(
     """
     correct_ages(rule, ledger, plays, ages, row, lasted, now)
     age_for_the_last_time(rule, ledger, plays, ages, row, now)
+    give_up(rule, ledger, plays, ages, row, booked, now, rng)
+
+
+def give_up(
+    rule: Any,
+    ledger: Ledger,
+    plays: Plays,
+    ages: Ages,
+    row: int,
+    booked: int,
+    now: int,
+    rng: Random,
+) -> None:
+    """`book_cancelled` of a play whose ages up to now were all told."""
     plays.delay[row] = booked
     seen = ledger.book_return(plays.number[row], plays.arm[row], plays.start[row], booked)
     if seen and len(ages.edges) == FIRST_EDGE:
