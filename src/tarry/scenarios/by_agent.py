@@ -4,10 +4,9 @@ from typing import Any
 
 from tarry.errors import PolicyError
 from tarry.live.clock import to_ticks
-from tarry.live.core import Core
+from tarry.live.restore import new_core
 from tarry.live.settings import check_horizon, check_max_delay
 from tarry.policies.label import policy_label
-from tarry.policies.protocol import Setting
 
 TICKS = 1_000_000.0  # per second
 
@@ -20,11 +19,15 @@ class ByAgent:
     """
 
     def __init__(self, policy: Any, backends: int, timeout: float, horizon: int, seed: int) -> None:
-        setting = Setting(
-            backends, check_max_delay(timeout), check_horizon(policy, "cost", horizon), reward=False
-        )
-        names = [str(k) for k in range(backends)]
-        self.core = Core(policy, names, setting, seed, remembered=0).hasten()
+        settings = {
+            "arms": [str(k) for k in range(backends)],
+            "payoff": "cost",
+            "max_delay": check_max_delay(timeout),
+            "horizon": check_horizon(policy, "cost", horizon),
+            "seed": seed,
+            "remembered": 0,
+        }
+        self.core = new_core(policy, settings).hasten()
         if self.core.promise is not None:
             self.core.promise.fulfil()
         self.numbers: dict[int, int] = {}  # of plays, by request
