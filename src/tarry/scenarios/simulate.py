@@ -47,7 +47,9 @@ class _Run:
             for part in range(3)
         )
         self.times = arrival_times(scenario, when)
-        self.clients = whose.integers(scenario.clients, size=len(self.times)).tolist()
+        self.clients: list[int] = []
+        if scenario.clients > 1:
+            self.clients = whose.integers(scenario.clients, size=len(self.times)).tolist()
         self.lines = [Timeline(scenario, k) for k in range(len(scenario.pieces))]
         # When each server of a backend that queues is free again; shared by all clients.
         self.free = [[0.0] * (b.servers or 0) for b in scenario.pieces]
@@ -60,13 +62,15 @@ class _Run:
         backends = np.zeros(size, np.int32)
         costs = np.zeros(size)
         outcomes = np.zeros(size, np.int8)
+        best = np.zeros(size, np.int32)
         out: list[Any] = []  # what is to come back: time, request, backend, outcome
         for first in range(0, size, BLOCK):
             last = min(first + BLOCK, size)
             parts = self.block(routers, first, last, out)
             backends[first:last], costs[first:last], outcomes[first:last] = parts
+            table = [line.cost(self.times[first:last]) for line in self.lines]
+            best[first:last] = np.argmin(table, axis=0)
         costs[outcomes != ANSWERED] = self.scenario.timeout
-        table = np.stack([line.cost(self.times) for line in self.lines])
         return Traffic(
             self.scenario,
             chooser if isinstance(chooser, str) else label_of(chooser),
@@ -75,7 +79,7 @@ class _Run:
             backends,
             costs,
             outcomes,
-            table.argmin(axis=0),
+            best,
             tuple(broken_windows(self.scenario, self.lines)),
         )
 
