@@ -7,6 +7,7 @@ goes on from there, and what changed is simulated anew.
 import hashlib
 import io
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,14 @@ def numbers(results: Results, scenario: str, chooser: str, field: str) -> FloatA
 
 def fingerprint(scenario: Scenario, chooser: Any) -> str:
     """What the numbers depend on besides the seed: code, scenario and settings."""
-    digest = hashlib.sha256(f"{scenario!r} {chooser!r}".encode())
+    digest = hashlib.sha256(f"{scenario!r} {code_of_chooser(chooser)}".encode())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def code_of_chooser(chooser: Any) -> str:
+    """Its settings and its code, and that of the simulator."""
+    digest = hashlib.sha256(repr(chooser).encode())
     if isinstance(chooser, Policy):
         digest.update(code_of(chooser).encode())
     home = Path(str(tarry.scenarios.__file__)).parent
@@ -72,6 +80,8 @@ def campaign(
         TimeRemainingColumn(),
     )
     results = {}
+    # All at once, since files may be edited while this runs.
+    codes = {(s.name, name): fingerprint(s, c) for s in scenarios for name, c in choosers.items()}
     with Progress(*columns) as bar:
         total = len(scenarios) * len(choosers) * len(seeds)
         task = bar.add_task("runs", total=total)
@@ -79,7 +89,7 @@ def campaign(
             for name, chooser in choosers.items():
                 bar.update(task, description=f"{scenario.name}: {name}")
                 place = folder / f"{slug(scenario.name)}-{slug(name)}.npz"
-                code = fingerprint(scenario, chooser)
+                code = codes[scenario.name, name]
                 found = kept(place, code)
                 missing = [seed for seed in seeds if seed not in found]
                 for seed in missing:
