@@ -5,7 +5,6 @@ goes on from there, and what changed is simulated anew.
 """
 
 import hashlib
-import io
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,13 +13,12 @@ from typing import Any
 import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-import tarry.scenarios
-from benchmarks.tails.runs import code_of
+from benchmarks.kept import code_in, code_of, keep, kept
 from tarry.arrays import FloatArray
-from tarry.files import write_atomically
 from tarry.policies.protocol import Policy
 from tarry.scenarios import Measures, Scenario, measure, simulate
 
+HOME = "tarry.scenarios"
 # By scenario and chooser: for each seed the six numbers of `Measures`.
 Results = dict[tuple[str, str], FloatArray]
 
@@ -42,30 +40,22 @@ def code_of_chooser(chooser: Any) -> str:
     digest = hashlib.sha256(repr(chooser).encode())
     if isinstance(chooser, Policy):
         digest.update(code_of(chooser).encode())
-    home = Path(str(tarry.scenarios.__file__)).parent
-    named = ["simulate", "timeline", "laws", "arrivals", "measures"]
-    files = [home / f"{name}.py" for name in named] + sorted((home / "routers").glob("*.py"))
-    for file in files:
-        digest.update(file.read_bytes())
+        modules = [f"{HOME}.by_agent"]
+    else:
+        modules = [f"{HOME}.routers.guards", type(chooser).__module__]
+    for name in ("simulate", "timeline", "laws", "arrivals", "measures"):
+        modules.append(f"{HOME}.{name}")
+    for module in modules:
+        digest.update(code_in(module))
     return digest.hexdigest()[:16]
 
 
-def kept(path: Path, code: str) -> dict[int, list[float]]:
-    """What a file holds, by seed; nothing if it is not there or of other code."""
-    if not path.exists():
+def found_in(path: Path, code: str) -> dict[int, list[float]]:
+    """The measures that a file holds, by seed."""
+    file = kept(path, code)
+    if not file:
         return {}
-    with np.load(path) as file:
-        if str(file["code"]) != code:
-            return {}
-        return dict(zip(file["seeds"].tolist(), file["measures"].tolist(), strict=True))
-
-
-def keep(path: Path, code: str, found: Mapping[int, Sequence[float]]) -> None:
-    """Write all that is known."""
-    content = io.BytesIO()
-    table = np.array([found[seed] for seed in found])
-    np.savez_compressed(content, code=code, seeds=np.array(list(found)), measures=table)
-    write_atomically(path, content.getvalue())
+    return dict(zip(file["seeds"].tolist(), file["measures"].tolist(), strict=True))
 
 
 def campaign(
@@ -90,14 +80,15 @@ def campaign(
                 bar.update(task, description=f"{scenario.name}: {name}")
                 place = folder / f"{slug(scenario.name)}-{slug(name)}.npz"
                 code = codes[scenario.name, name]
-                found = kept(place, code)
+                found = found_in(place, code)
                 missing = [seed for seed in seeds if seed not in found]
                 for seed in missing:
                     found[seed] = list(measure(simulate(scenario, chooser, seed)))
                     bar.advance(task)
                 bar.advance(task, len(seeds) - len(missing))
                 if missing:
-                    keep(place, code, found)
+                    table = np.array(list(found.values()))
+                    keep(place, code, seeds=np.array(list(found)), measures=table)
                 results[scenario.name, name] = np.array([found[seed] for seed in seeds])
     return results
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.kept import keep
 from benchmarks.scenarios import __main__ as command
 from benchmarks.scenarios import calm, figure
 from benchmarks.scenarios.entrants import BEST, OURS, SEEDS, entrants
 from benchmarks.scenarios.page import page
-from benchmarks.scenarios.runs import Results, campaign, keep
+from benchmarks.scenarios.runs import Results, campaign
 from benchmarks.scenarios.verdicts import against_best_rival, best_rival, targets
 
 from tarry.scenarios import Measures, Oracle, RoundRobin, Scenario, catalogue, simulate
@@ -42,7 +43,7 @@ def test_interrupted_campaigns_go_on(tmp_path: Path) -> None:
     path = tmp_path / "parts" / "calm-round_robin.npz"
     with np.load(path) as file:
         code = str(file["code"])
-    keep(path, code, {1: [7.0] * 6, 2: [7.0] * 6})
+    keep(path, code, seeds=np.array([1, 2]), measures=np.full((2, 6), 7.0))
     again = campaign(SMALL, TWO, [1, 2], tmp_path / "parts")
     assert (again["calm", "round robin"] == 7.0).all()
     other = campaign([replace(SMALL[0], timeout=1.0)], TWO, [1, 2], tmp_path / "parts")
