@@ -40,8 +40,8 @@ EXPLAINED = "Cells are means over the seeds, with the worst seed in brackets."
 BROKEN = "A backend is broken while it hangs, fails, or takes five times as long as at first."
 LEFT = """\
 Median, with the worst seed in brackets; where a backend breaks several times, the slowest of them.
-Left: of the requests of the next second (of the next ten, if they come slowly) less than a tenth
-of its usual share goes there."""
+Left: of the requests of the next second (of the next ten, if they come slowly) less than a
+twentieth of its usual share goes there."""
 FOUND = """\
 Likewise. Found: of the requests of the next second half the share goes there that the chooser gave
 to the best backend before anything happened."""

@@ -32,7 +32,7 @@ def test_into_left_and_back_are_read_off_the_shares() -> None:
     away = (times > 23.0) & (times < 45.0)
     told = measure(made(away.astype(int)))
     assert told.into == 301
-    assert told.left == pytest.approx(3.0, abs=0.11)
+    assert told.left == pytest.approx(3.0, abs=0.06)
     assert told.back == pytest.approx(5.0, abs=0.51)
     assert told.elsewhere == pytest.approx((301 + 500) / 6000, abs=0.001)
 

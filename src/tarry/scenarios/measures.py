@@ -14,7 +14,7 @@ from tarry.scenarios.traffic import Traffic
 
 LOOK = 1.0  # seconds
 FEWEST = 10  # requests
-LEFT = 0.1  # a backend is left when it gets less than this part of what it got before
+LEFT = 0.05  # a backend is left when it gets less than this part of what it got before
 BACK = 0.5  # and it is back when it gets this part of what the best backend got at first
 NEVER = float("inf")
 
