@@ -22,7 +22,8 @@ Every route breaks, recovers and drifts. This page is about what that costs: {co
 in virtual time, the same requests and the same luck for everybody, {seeds} seeds that played no
 part in choosing anything. Policies of tarry decide through the core of a live agent; the routers
 of others are written anew from their sources ([which](reference/scenarios.md)), each with its best
-documented setting. A request that fails, or is not answered within D, costs D. The *best backend*
+documented setting (epsilon-greedy, which has none, the best of nine on other seeds). A request
+that fails, or is not answered within D, costs D. The *best backend*
 knows every law and when it changes, and of queues how long they are; nobody else does.
 [A scenario of your own](own-scenarios.md) says how to try yours."""
 FIGURE = """\

@@ -18,7 +18,7 @@ class EpsilonGreedy:
     """
 
     epsilon: float = 0.05
-    window: int = 20
+    window: int = 10
 
     def start(self, setting: RouterSetting) -> Any:
         """A fresh router."""
