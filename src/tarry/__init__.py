@@ -57,6 +57,7 @@ _MODULES = (
     "logs",
     "policies",
     "problems",
+    "scenarios",
     "simulation",
     "theory",
 )
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from tarry import logs as logs
     from tarry import policies as policies
     from tarry import problems as problems
+    from tarry import scenarios as scenarios
     from tarry import simulation as simulation
     from tarry import theory as theory
     from tarry.experiments.compare import compare as compare
