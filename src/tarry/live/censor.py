@@ -46,7 +46,7 @@ def censor(core: Core, now: int) -> int:
         desk = core.slots[place].desk
         if desk is not None:
             row = number & (len(desk.plays.number) - 1)
-            give_up(desk.rule, desk.ledger, desk.plays, desk.ages, row, delay, now, desk.rng)
+            give_up(desk.heard, desk.ledger, desk.plays, desk.ages, row, delay, now, desk.rng)
     core.cancelled += len(out)
     core.tally.lose_count()
     return len(out)

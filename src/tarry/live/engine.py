@@ -156,7 +156,8 @@ class Engine:
         store = self.store
         waiting = store.appended - store.durable if store.trouble else 0
         odd = {name: self.odd[name] for name in Odd._fields}
-        odd |= {"store_failures": store.failures, "undurable": waiting}
+        odd |= {"store_failures": store.failures, "undurable": waiting, "dropped": store.dropped}
+        odd["unheard"] += self._core.maker.unheard
         try:
             counts = self.look(lambda core, now: core.counts(now))
         except Exception:  # noqa: BLE001  # a user's rule fails while the state is made anew
@@ -310,6 +311,7 @@ class Engine:
         """The core; made anew from the store if a change was interrupted."""
         if self._dirty:
             name = "The agent" if self.path is None else f"The journal {self.path}"
+            self.odd["unheard"] += self._core.maker.unheard
             core = restore.restored(self.policy, self.store.settings, self.store, name)
             self._core = self._made(core)
             self._dirty = False
@@ -319,6 +321,7 @@ class Engine:
 
     def _made(self, core: Core) -> Core:
         core.id_of = self.ids.known_as
+        core.maker.unheard = 0  # those of the past were counted when they happened
         return core.hasten()
 
     def _defer(self, kind: int, number: int, delay: int | None) -> Told | bool:

@@ -22,6 +22,7 @@ from tarry.errors import LiveError
 from tarry.inspection import in_package, is_ours
 from tarry.ledger import Ledger, empty_ledger
 from tarry.live.desk import INTERPRETED, Desk, Steps
+from tarry.live.guard import Guarded
 from tarry.plays import NOBODY, Ages, Plays, empty_plays, no_ages
 from tarry.policies.check import check_rule, rule_edges
 from tarry.policies.label import policy_label
@@ -47,6 +48,7 @@ class Maker:
         self.edges = rule_edges(first, policy, max_delay)
         self.max_delay = max_delay
         self.rng = listed(rng) if self.ours else rng
+        self.unheard = 0  # facts at which a user's rule failed
 
     @cached_property
     def code(self) -> str:
@@ -125,7 +127,15 @@ class Maker:
         given = types_of((rule, ledger, plays, ages))
         fits = self.steps is INTERPRETED or given == types_of(self.examples())
         steps = self.steps if fits else INTERPRETED
-        return desk.furnish(steps, rule, ledger, plays, ages, self.rng)
+        return desk.furnish(steps, rule, ledger, plays, ages, self.rng, guard=self._guarded)
+
+    def _guarded(self, rule: Any) -> Any:
+        """What is told of facts in the place of the rule; our own rules need no guard."""
+        return rule if self.ours else Guarded(rule, policy_label(self.policy), self._failed)
+
+    def _failed(self) -> int:
+        self.unheard += 1
+        return self.unheard
 
     def moved(self, arms: Sequence[Any], donor: Desk) -> Desk:
         """A desk for `arms` with what they bring along; `donor` gives what belongs to no arm.

@@ -19,6 +19,7 @@ class MemoryStore:
 
     trouble = ""
     failures = 0
+    dropped = 0
 
     def __init__(self, settings: dict[str, Any], history: int) -> None:
         self.settings = settings
