@@ -2,6 +2,7 @@
 
 import gc
 import io
+import os
 import pickle
 import sys
 from pathlib import Path
@@ -166,11 +167,16 @@ def test_facts_that_wait_for_a_file_are_bounded(
     assert opened(clock, path).counts.returned == 901
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_the_collector_rests_and_goes_on() -> None:
     """On as before, with nothing frozen; off, or with frozen objects, it is left as it is."""
     with at_rest():
         assert not gc.isenabled()
         kept: list[list[int]] = [[] for _ in range(1000)]
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if gc.isenabled() else 1)
+        assert os.waitpid(child, 0)[1] == 0
     assert gc.isenabled()
     assert gc.get_freeze_count() == 0
     assert gc.get_count()[0] < len(kept)
