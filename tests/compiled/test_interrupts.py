@@ -20,10 +20,15 @@ def test_an_interrupt_that_is_swallowed_is_raised_in_the_end(
 ) -> None:
     """It is not lost, nothing is printed, and handlers are as they were before."""
     before = signal.getsignal(signal.SIGINT), sys.unraisablehook
-    went_on = False
-    with pytest.raises(KeyboardInterrupt), heeding_interrupts():
-        interrupted_inside()
-        went_on = True
+    went_on = []
+
+    def compiling() -> None:
+        with heeding_interrupts():
+            interrupted_inside()
+            went_on.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        compiling()
     assert went_on
     assert capfd.readouterr().err == ""
     assert (signal.getsignal(signal.SIGINT), sys.unraisablehook) == before

@@ -11,11 +11,12 @@ import numpy as np
 from tarry.arrays import FloatArray, IntArray
 from tarry.checks import check_payoff, check_share, shortened
 from tarry.errors import InputError, UnknownNameError
-from tarry.logs.answers import Best, Curve, Curves, Difference, Differences, Mean, Means, counted
+from tarry.logs.answers import Best, Curve, Curves, Difference, Differences, Mean, Means
 from tarry.logs.columns import Columns, check_flat, read_columns
 from tarry.logs.confidence import DRAWS, Draws, mean_draws, quantiles, random_curves, steps_of
 from tarry.logs.rows import BadRows, fields_of
 from tarry.survival_curve import SurvivalCurve, kaplan_meier
+from tarry.tables import counted
 
 if TYPE_CHECKING:
     from tarry.logs.decision import Decision

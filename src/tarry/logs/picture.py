@@ -73,6 +73,8 @@ def draw_means(axes: Any, log: "Log") -> None:
         axes.plot([mean.mean], [place], "o", color=hue[name], ms=5)
     axes.set_yticks(range(len(means)), [shown(name, WIDEST) for name in means])
     axes.set(xlabel="mean time, 95 % interval", ylim=(len(means) - 0.5, -0.5))
-    axes.set_xlim(left=0)
+    widest = max(mean.high for mean in means.values())
+    # the axis of the curves above, unless everything would be pressed to the left of it
+    axes.set_xlim(0, log.max_delay if widest > log.max_delay / 2 else 1.05 * widest or 1)
     axes.grid(visible=False, axis="y")
     axes.xaxis.set_major_formatter(lambda value, _: short_number(value))
