@@ -12,9 +12,9 @@ from tarry.arrays import FloatArray, IntArray, Steps
 from tarry.checks import check_whole, shortened
 from tarry.errors import InputError, UnknownNameError
 from tarry.experiments.curves import (
-    Curve,
     DifferenceTable,
     FinalTable,
+    RegretCurve,
     curve_of,
     difference_row,
     final_row,
@@ -103,7 +103,7 @@ class Result:
         restarts: IntArray = self._records(problem).restarts[self._number(policy), :, -1]
         return restarts
 
-    def curve(self, policy: str, problem: str | None = None) -> Curve:
+    def curve(self, policy: str, problem: str | None = None) -> RegretCurve:
         """Mean, standard deviation and 95 % interval of the mean at each recorded step."""
         return curve_of(self.steps(problem), self.regret(policy, problem))
 

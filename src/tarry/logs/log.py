@@ -290,15 +290,15 @@ class Log:
         unit: float | None = None,
     ) -> "Replayed":
         """Let a policy choose, and hand it the plays of this log; see `tarry.logs.replay`."""
-        from tarry.logs.replay import replay
+        from tarry.logs.replay import replay_log
 
-        return replay(self, policy, payoff, plays=plays, runs=runs, seed=seed, unit=unit)
+        return replay_log(self, policy, payoff, plays=plays, runs=runs, seed=seed, unit=unit)
 
     def decide(self, payoff: "Payoff", error: float = 0.05, tolerance: float = 0.0) -> "Decision":
         """Stop or go on, with an error rate that holds at every look; see `tarry.logs.decision`."""
-        from tarry.logs.decision import decide
+        from tarry.logs.decision import decide_log
 
-        return decide(self, payoff, error=error, tolerance=tolerance)
+        return decide_log(self, payoff, error=error, tolerance=tolerance)
 
 
 def check_columns(names: Sequence[Any]) -> list[str]:

@@ -20,7 +20,7 @@ def plot_log(log: "Log", *, path: str | os.PathLike[str] | None = None, axes: An
     """The curves with their bands into a file or into `axes`; with a file, the means below."""
     with styled():
         if axes is not None:
-            draw_curves(axes, log)
+            draw_survival(axes, log)
             axes.legend()
             target, figure = axes, figure_of(axes)
         else:
@@ -36,13 +36,13 @@ def log_figure(log: "Log") -> Any:
     with styled():
         figure = new_figure(3.6 + 0.22 * len(log.names))
         above, below = figure.subplots(2, 1, height_ratios=[3.0, 0.4 + 0.28 * len(log.names)])
-        draw_curves(above, log)
+        draw_survival(above, log)
         draw_means(below, log)
         legend_below(figure, above.get_legend_handles_labels()[0])
     return figure
 
 
-def draw_curves(axes: Any, log: "Log") -> None:
+def draw_survival(axes: Any, log: "Log") -> None:
     """The share still going on after each time."""
     hue = colours(log.names)
     for name, curve in log.curves().items():

@@ -77,7 +77,7 @@ class Replayed:
         return text
 
 
-def replay(
+def replay_log(
     log: "Log",
     policy: Policy,
     payoff: "Payoff",

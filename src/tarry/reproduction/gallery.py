@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tarry.experiments import figures
-from tarry.experiments.curves import Curve
+from tarry.experiments.curves import RegretCurve
 from tarry.experiments.experiment import Experiment
 from tarry.experiments.figures import Level
 from tarry.experiments.result import Result
@@ -47,10 +47,10 @@ def headline(whole: Mapping[str, Result]) -> Picture:
     )
 
 
-def thinned(curve: Curve, most: int = 67) -> Curve:
+def thinned(curve: RegretCurve, most: int = 67) -> RegretCurve:
     """Some points of a curve, evenly spread and with the last: the eye does not miss the others."""
     kept = np.unique(np.linspace(0, len(curve.steps) - 1, most).round().astype(int))
-    return Curve(*(part[kept] for part in curve))
+    return RegretCurve(*(part[kept] for part in curve))
 
 
 def paper_pictures(result: Result) -> Iterator[Picture]:
