@@ -286,6 +286,7 @@ def test_every_table_can_be_read_by_programs(capsys: pytest.CaptureFixture[str])
         (["compare", *small], 2),
         (["compare", *small, "--against", "Uniform"], 1),
         (["policies"], len(tarry.POLICIES)),
+        (["policies", "KLUCB"], 1),
         (["problems", "bernoulli(arms=4)"], 4),
         (["problems"], None),
     ):
@@ -299,5 +300,7 @@ def test_differences_are_printed_on_request(capsys: pytest.CaptureFixture[str]) 
     """--against compares each policy with one, paired."""
     status, out, _ = ask(capsys, "compare", "SE", "Uniform", *SMALL, "--against", "Uniform")
     assert status == 0
-    assert "10 paired runs" in out
-    assert out.splitlines()[2].split()[:2] == ["SE", "Uniform"]
+    regrets, differences = out.split("\n\n")
+    assert regrets.startswith("Regret at the horizon, cost, 10 runs:")
+    assert "10 paired runs" in differences
+    assert differences.splitlines()[2].split()[:2] == ["SE", "Uniform"]

@@ -223,22 +223,24 @@ class Agent:
         return self._engine.look(explanation)
 
     def history(self) -> "Log":
-        """The plays that ended, the last `history` of them, in the order in which they began.
+        """The plays so far, the last `history` of them, in the order in which they began.
 
-        A `tarry.Log`, in seconds: a cancelled play is unfinished, `starts` are UTC, and
-        `context["status"]` says how each ended ("returned", "failed", "closed", "cancelled").
+        A `tarry.Log`, in seconds: a play that is out or was cancelled is unfinished, `starts` are
+        UTC, and `context["status"]` says where each stands ("out", "returned", "failed", "closed",
+        "cancelled").
         """
         engine = self._engine
         engine.check_process()
         chunks = engine.store.chunks()
-        names, longest, (_, plays) = engine.look(
+        names, longest, now, (_, plays) = engine.look(
             lambda core, now: (
                 [arm.name for arm in core.slots],
                 core.max_delay,
+                now,
                 all_ended(chunks, core, now),
             )
         )
-        return as_log(plays, names, engine.ticker.created, longest, self._most)
+        return as_log(plays, names, engine.ticker.created, longest, self._most, now)
 
     def backup(self, path: str | Path) -> None:
         """A consistent copy of the journal, made while the agent goes on.

@@ -1,4 +1,4 @@
-"""The history of an agent: plays that ended, in chunks of so many, and as a log.
+"""The history of an agent: its plays, those that ended in chunks of so many, and all as a log.
 
 A chunk is written once all of its plays are older than D, so that nothing about them can change.
 """
@@ -82,28 +82,33 @@ def all_ended(chunks: Sequence[Chunk], core: Core, now: int) -> tuple[int, Ended
     return first, Ended(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def as_log(plays: Ended, names: Sequence[str], created: float, max_delay: int, most: int) -> "Log":
-    """The last `most` plays that ended as a log, in seconds, with how each ended beside it.
+def as_log(
+    plays: Ended, names: Sequence[str], created: float, max_delay: int, most: int, now: int
+) -> "Log":
+    """The last `most` plays as a log, in seconds, with where each stands beside it.
 
     Args:
-        plays: The plays; those still out are left out.
+        plays: The plays. One still out is unfinished at its age: without it, those that take long
+            would be missing, and every mean too short.
         names: Of the arms, by slot; an arm that came back is the arm it was.
         created: When the agent was made, UTC, seconds since the epoch.
         max_delay: D in microseconds.
         most: How many.
+        now: The time, in microseconds.
     """
     from tarry.logs.log import Log  # needed by those who look back, not by those who ask
 
-    done = plays.status != OUT
-    rows = Ended(*(column[done][-most:] if most else column[:0] for column in plays))
+    rows = Ended(*(column[-most:] if most else column[:0] for column in plays))
+    out = rows.status == OUT
+    times = np.where(out, now - rows.start, rows.delay)
     words = np.array([str(status) for status in Status], object)
     known = tuple(dict.fromkeys(names))
     place = np.array([known.index(name) for name in names], np.int64)
     return Log(
         names=known,
         arms=place[rows.slot],
-        times=rows.delay / 1e6,
-        finished=(rows.status != CANCELLED) | (rows.delay >= max_delay),
+        times=times / 1e6,
+        finished=(~out & (rows.status != CANCELLED)) | (times >= max_delay),
         max_delay=max_delay / 1e6,
         starts=created + rows.start / 1e6,
         context={"status": words[rows.status].tolist()},
