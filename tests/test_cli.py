@@ -258,6 +258,7 @@ def test_page_of_the_documentation_is_up_to_date() -> None:
         (["--plot", "regret.xyz"], "'regret.xyz' cannot be written; its ending must be .svg"),
         (["--plot", "."], "'.' cannot be written; its ending"),
         (["--out", "README.md"], "The folder 'README.md' cannot be written: it is a file"),
+        (["--out", "/proc/x"], "The folder '/proc/x' cannot be written: no file can be made in"),
         (["--plot", "README.md/x.svg"], "README.md' is no folder"),
         (["--against", "OSPE"], "did you mean OPSE"),
         (["--wrong"], "Unrecognized arguments --wrong"),
