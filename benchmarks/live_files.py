@@ -1,4 +1,4 @@
-"""Agents with a file, for `benchmarks.live`: many plays out, restarts, and the speed of the disk."""
+"""Agents with a file, for `benchmarks.live`: many plays out, restarts, the speed of the disk."""
 
 import os
 import shutil
