@@ -101,11 +101,11 @@ class Agent:
         """Choose an arm and start a play of it; on disk before it is returned."""
         if self.path is None:
             return self._engine.ask()[0]
-        play, number, seq = self._ask()
+        play, seq = self._ask()
         try:
             self._flush(seq)
         except BaseException:
-            self._give_up(number)
+            self._give_up(play)
             raise
         return play
 
@@ -143,11 +143,11 @@ class Agent:
 
     async def ask_async(self) -> Play:
         """As `ask`; the event loop, of asyncio or trio, goes on while the disk is written."""
-        play, number, seq = self._ask()
+        play, seq = self._ask()
         try:
             await self._flush_async(seq)
         except BaseException:  # nobody waits for the choice any longer
-            self._give_up(number)
+            self._give_up(play)
             raise
         return play
 
@@ -274,8 +274,8 @@ class Agent:
             f"{where}: {self.counts.asked} plays>"
         )
 
-    def _ask(self) -> tuple[Play, int, int]:
-        """A play, its number, and the number of its fact in the store."""
+    def _ask(self) -> tuple[Play, int]:
+        """A play, and the number of its fact in the store."""
         engine = self._engine
         if self._insist and engine.store.trouble:
             engine.check_process()
@@ -287,9 +287,9 @@ class Agent:
     ) -> tuple[Told | bool, int]:
         return self._engine.end(kind, self._engine.number_of(play), delay)
 
-    def _give_up(self, number: int) -> None:
+    def _give_up(self, play: Play) -> None:
         """The choice did not reach anybody: the play is cancelled, and nobody waits for that."""
-        self._engine.end(CANCEL, number, None)
+        self._end(CANCEL, play)
 
     def _change(self, kind: int, name: str) -> None:
         self._flush(self._engine.change_arms(kind, name))

@@ -50,6 +50,7 @@ class Engine:
         self.ticker = ticker
         self.path = path
         self.ids = Ids(store.settings["ids"])
+        self._append = store.append
         self.closed = False
         self.odd: Counter[str] = Counter()
         self._core = self._made(core)
@@ -59,8 +60,8 @@ class Engine:
         self._process = os.getpid()
         forking.watch(self)
 
-    def ask(self) -> tuple[Play, int, int]:
-        """Decide, and start a play: the play, its number, and the number of the fact."""
+    def ask(self) -> tuple[Play, int]:
+        """Decide, and start a play: the play, and the number of its fact."""
         if self.path is not None or self._inside():
             self._check_free("asked")
         with self._lock:
@@ -78,7 +79,7 @@ class Engine:
             try:
                 if not quick:
                     core.start(arm, now)  # first: where a rule fails at this, there is no play
-                seq = self.store.append((START, now, number, arm.slot, None))
+                seq = self._append((START, now, number, arm.slot, None))
                 self._dirty = False
             except BaseException as error:  # nobody will hear of this play
                 if [fact.play for fact in self.store.kept().facts[-1:]] == [number]:
@@ -90,7 +91,7 @@ class Engine:
         if self._put_off:
             seq = self.catch_up()
         utc = self.ticker.created + now / TICKS
-        return new_play((self.ids.base + number, arm.name, utc)), number, seq
+        return new_play((self.ids.base + number, arm.name, utc)), seq
 
     def end(self, kind: int, number: int, delay: int | None) -> tuple[Told | bool, int]:
         """A play came back, failed or is given up: what became of that, and the fact's number."""
@@ -112,7 +113,7 @@ class Engine:
                 self.odd["conflicts"] += isinstance(error, ConflictError)
                 raise
             if was_out or outcome in COUNTED:
-                seq = self.store.append(fact)
+                seq = self._append(fact)
                 if seq % restore.LOOK == 0:
                     self._look_after(core)
             else:
