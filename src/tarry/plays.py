@@ -27,7 +27,7 @@ class Plays(NamedTuple):
     start: Ints  # when it started
     delay: Ints  # how long it took, OUT while nobody knows
     ahead: Ints  # plays of its arm that were out when it started
-    context: FloatArray  # (rows, p): what was known of the request; p = 0 for now
+    context: FloatArray  # (rows, p): what was known of the request, NaN where it was not
 
     def row_of(self, number: int) -> int:
         """The row of a play."""
@@ -78,11 +78,11 @@ class SteadyAges(NamedTuple):
         return now - self.edges[edge] + 1
 
 
-def empty_plays(most: int, *, regular: bool = False) -> Plays:
+def empty_plays(most: int, *, regular: bool = False, features: int = 0) -> Plays:
     """A table with room for `most` plays and the one being decided on.
 
     Where plays are made one per unit of time, `regular`, a play starts at its own number: the two
-    columns are one.
+    columns are one. Of each request `features` numbers are kept.
     """
     rows = 1 << most.bit_length()  # a power of two above `most`
     number = np.zeros(rows, np.int64)
@@ -92,7 +92,7 @@ def empty_plays(most: int, *, regular: bool = False) -> Plays:
         start=number if regular else np.zeros(rows, np.int64),
         delay=np.full(rows, OUT, np.int32 if regular else np.int64),
         ahead=np.zeros(rows, np.int32),
-        context=np.zeros((rows, 0)),
+        context=np.zeros((rows, features)),
     )
 
 

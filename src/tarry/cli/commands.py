@@ -180,7 +180,7 @@ def policies(options: Namespace) -> None:
 def problems(options: Namespace) -> None:
     """`tarry problems`."""
     from tarry.experiments.from_text import parse_call, parse_problem
-    from tarry.problems import FAMILIES, HARD
+    from tarry.problems import FAMILIES, HARD, REGRESSIONS
     from tarry.problems.problem import Problem
 
     if options.name:
@@ -191,7 +191,7 @@ def problems(options: Namespace) -> None:
         return
     rows = [
         [name, first_line(maker), ", ".join(arguments_text(maker))]
-        for name, maker in {**FAMILIES, **HARD}.items()
+        for name, maker in {**FAMILIES, **REGRESSIONS, **HARD}.items()
     ]
     records = [dict(zip(("problem", "what", "settings"), row, strict=True)) for row in rows]
     show_records(

@@ -221,11 +221,14 @@ def describe_case(case: Case, seed: int) -> dict[str, Any]:
 def problem_digest(problem: Problem) -> str:
     """A fingerprint of everything that decides the delays of a problem."""
     content = hashlib.sha256(f"{problem.max_delay} {problem.horizon_limit}".encode())
-    for law in problem.laws:
+    for law in getattr(problem, "context_laws", problem.laws):
         content.update(law.values.tobytes())
         content.update(law.probabilities.tobytes())
+    world = problem.world(0)
     if problem.horizon_limit is not None:
-        content.update(problem.world(0).table.tobytes())
+        content.update(world.table.tobytes())
+    if problem.features.size:
+        content.update(world.features.tobytes() + world.requests.tobytes())
     return content.hexdigest()[:16]
 
 

@@ -43,6 +43,7 @@ class Setting(NamedTuple):
     max_delay: int  # D
     horizon: int  # T, or 0 where nobody knows it (live use)
     reward: bool  # the payoff: True for reward, False for cost
+    features: int = 0  # p, the numbers known of each request: plays.context has so many columns
     unit: int = 1  # what `now` grows by in a unit of time: a step; live, a second of microseconds
     crowding: bool = False  # may plays that are out slow down others of their arm? live only
 

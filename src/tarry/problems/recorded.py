@@ -41,7 +41,8 @@ class Replay(Problem):
         """The table itself; the seed is only checked, not used."""
         check_whole("seed", seed, 0)
         cells, offsets = np.zeros((0, 2), np.int64), np.zeros(self.arms + 1, np.int64)
-        return World(cells, offsets, self.rows, 0, 0)
+        requests = np.zeros((0, 2), np.int64)
+        return World(cells, offsets, self.rows, 0, 0, requests, self.features)
 
     def _content(self) -> tuple[Any, ...]:
         return type(self), self.max_delay, self.names, self.rows.shape, self.rows.tobytes()

@@ -47,9 +47,14 @@ def run_steps(
     line = tape.marks[LINE]
     total = tape.total[0]
     every = len(tape.steps) == 0
-    arms = len(gaps)
+    arms = len(ledger.plays)
+    features = world.features.shape[1]
     restarts = tape.marks[RESTARTS]
     while step <= last and restarts + SPARE_RESTARTS <= len(tape.restarts):
+        context = world.context(step)
+        row = plays.row_of(step)
+        for column in range(features):
+            plays.context[row, column] = world.features[context, column]
         arm = decide(rule, ledger, plays, step, step, rng)
         failures = follow_phase(rule, ledger, restarts)
         if failures < restarts or failures > restarts + SPARE_RESTARTS:
@@ -64,11 +69,11 @@ def run_steps(
             if arm != STOP:
                 tape.marks[MISUSED] = NO_ARM
             break
-        row = plays.row_of(step)
-        delay = world.delay(step, arm)
+        place = context * arms + arm  # a virtual arm
+        delay = world.delay(step, place)
         book_start(rule, ledger, plays, row, arm, step)
         calendar.add(row, step + delay)
-        total += gaps[arm]
+        total += gaps[place]
         if every or (line < len(tape.steps) and tape.steps[line] == step):
             tape.arms[line] = arm
             tape.delays[line] = delay
