@@ -205,7 +205,9 @@ def describe_policy(label: str, policy: Any) -> dict[str, Any]:
 def describe_case(case: Case, seed: int) -> dict[str, Any]:
     """A problem of the experiment, by what is drawn for the first run."""
     problem = case.draw(seed)
+    changes = problem.changes.tolist()
     return {
+        **({"changes": changes} if changes else {}),
         "name": case.name,
         "about": dict(case.about),
         "redrawn": not isinstance(case.source, Problem),
@@ -227,6 +229,8 @@ def problem_digest(problem: Problem) -> str:
     world = problem.world(0)
     if problem.horizon_limit is not None:
         content.update(world.table.tobytes())
+    if len(world.plan):
+        content.update(world.plan.tobytes() + world.caught.tobytes())
     if problem.features.size:
         content.update(world.features.tobytes() + world.requests.tobytes())
     return content.hexdigest()[:16]

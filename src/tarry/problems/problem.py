@@ -15,7 +15,14 @@ from tarry.errors import InputError
 from tarry.problems.alias import cells_of
 from tarry.problems.delays import check_max_delay, check_names
 from tarry.problems.law import Law
-from tarry.problems.world import World, draw_contexts, draw_delays, seed_words
+from tarry.problems.world import (
+    World,
+    catch_delays,
+    draw_contexts,
+    draw_delays,
+    seed_words,
+    steady_world,
+)
 from tarry.tables import aligned
 
 Payoff = Literal["cost", "reward"]
@@ -110,6 +117,18 @@ class Problem:
         """Delta(n, i): what a play of arm i in context n adds to the regret, (contexts, arms)."""
         return self.gaps(payoff).reshape(1, -1)
 
+    @property
+    def changes(self) -> IntArray:
+        """The steps at which laws change: none, unless a problem says so."""
+        return np.zeros(0, np.int64)
+
+    def regret_rates(self, payoff: Payoff) -> tuple[FloatArray, FloatArray]:
+        """What a play adds to the regret, by context, or piece, and arm; and more in each step.
+
+        The second is empty where nothing drifts.
+        """
+        return self.context_gaps(payoff).ravel(), np.zeros(0)
+
     def contexts(self, seed: int, steps: Any) -> IntArray:
         """The contexts of `steps` (from 1) under a seed: rows of `features`, all 0 if it is one."""
         chosen = indices(steps, "steps", 1, self.horizon_limit or 2**62)
@@ -129,7 +148,7 @@ class Problem:
         key0, key1 = seed_words(check_whole("seed", seed, 0))
         cells, offsets = self._cells
         table = np.zeros((0, 0), dtype=np.int32)
-        return World(cells, offsets, table, key0, key1, np.zeros((0, 2), np.int64), self.features)
+        return steady_world(cells, offsets, table, key0, key1, self.features)
 
     def delays(self, seed: int, steps: Any, arms: Any) -> IntArray:
         """The delays of plays of `arms` in `steps` (from 1), two arrays or numbers that broadcast.
@@ -148,7 +167,8 @@ class Problem:
         times, played = (np.atleast_1d(array).ravel() for array in plays)
         world = self.world(seed)
         virtual = draw_contexts(world, times) * self.arms + played
-        return draw_delays(world, times, virtual).reshape(plays[0].shape)
+        delays = catch_delays(world, times, played, draw_delays(world, times, virtual))
+        return delays.reshape(plays[0].shape)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the problem to a small file, which `tarry.problems.load` reads back."""

@@ -8,8 +8,10 @@ the step and the arm as its counter and the seed as its key, so that
 * no result depends on the order of the plays or on the number of workers,
 * nothing of size horizon x arms is ever allocated.
 
-Where requests differ, the context of a step is drawn in the same way from a stream of its own, and
-the laws are those of virtual arms: (context n, arm k) is number n K + k.
+Where laws change with time, a plan says which block of laws a step has; where they drift, a coin
+of the step decides between two blocks. Where requests differ, the context of a step is drawn in the
+same way from a stream of its own. The laws are then those of virtual arms: (context or block n,
+arm k) is number n K + k.
 
 `philox` and `World.delay` are plain integer code, right for Python's integers and for 64-bit
 integers that wrap around: a compiler may take them as they are.
@@ -24,7 +26,8 @@ from tarry.arrays import FloatArray, IntArray
 M32 = 0xFFFFFFFF
 COIN_BITS = 52
 DELAY_BITS = 32
-OF_DELAYS, OF_PROBLEMS, OF_CONTEXTS = range(3)  # last word of the counter: streams apart
+OF_DELAYS, OF_PROBLEMS, OF_CONTEXTS, OF_DRIFT = range(4)  # last word of the counter: streams apart
+FIRST, FROM, TO, ORIGIN, SPAN = range(5)  # the columns of a plan, see tarry.problems.changing
 
 
 def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> tuple[Any, Any, Any, Any]:
@@ -60,9 +63,46 @@ class World(NamedTuple):
     key1: int
     requests: IntArray  # int64, (contexts, 2): alias cells of the contexts; (0, 2) if there is one
     features: FloatArray  # (contexts, p): what is known of a request
+    plan: IntArray  # int64, (pieces, 5): how laws change; (0, 5) if they do not
+    caught: IntArray  # int64, (n, 3): arm, step, D: plays of the arm out when the step begins hang
+
+    def piece(self, step: int) -> int:
+        """Which row of the plan step `step` belongs to."""
+        low = 0
+        high = self.plan.shape[0] - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.plan[middle, FIRST] <= step:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def block(self, step: int) -> int:
+        """Which block of laws a play in step `step` has."""
+        piece = self.piece(step)
+        before = int(self.plan[piece, FROM])
+        after = int(self.plan[piece, TO])
+        if before == after:
+            return before
+        word = int(step)
+        w0, w1, _, _ = philox(word & M32, word >> 32, 0, OF_DRIFT, self.key0, self.key1)
+        coin = float((w0 << 20) | (w1 >> 12)) * 2.0**-COIN_BITS
+        gone = float(word - int(self.plan[piece, ORIGIN]))
+        return after if coin * float(self.plan[piece, SPAN]) < gone else before
+
+    def caught_delay(self, step: int, arm: int, delay: int) -> int:
+        """`delay`, or D if the play is out when an outage begins that plays in flight share."""
+        for row in range(self.caught.shape[0]):
+            begin = int(self.caught[row, 1])
+            if self.caught[row, 0] == arm and step < begin <= step + delay:
+                return int(self.caught[row, 2])
+        return delay
 
     def context(self, step: int) -> int:
-        """Which context step `step` has: a row of `features`."""
+        """Which context a step has, a row of `features`; in a world that changes, its block."""
+        if self.plan.shape[0] > 0:
+            return self.block(step)
         count = self.requests.shape[0]
         if count < 2:
             return 0
@@ -89,6 +129,19 @@ class World(NamedTuple):
         return pair >> DELAY_BITS
 
 
+def steady_world(
+    cells: IntArray,
+    offsets: IntArray,
+    table: IntArray,
+    key0: int,
+    key1: int,
+    features: FloatArray,
+) -> World:
+    """A world in which nothing changes, with one context."""
+    requests, plan, caught = (np.zeros((0, columns), np.int64) for columns in (2, 5, 3))
+    return World(cells, offsets, table, key0, key1, requests, features, plan, caught)
+
+
 def draw_delays(world: World, steps: IntArray, arms: IntArray) -> IntArray:
     """`World.delay` for arrays of steps and arms of one shape, which must not be 0-dimensional."""
     if world.table.shape[0] > 0:
@@ -101,6 +154,8 @@ def draw_delays(world: World, steps: IntArray, arms: IntArray) -> IntArray:
 
 def draw_contexts(world: World, steps: IntArray) -> IntArray:
     """`World.context` for an array of steps."""
+    if len(world.plan):
+        return draw_blocks(world, steps)
     count = len(world.requests)
     if count < 2:
         return np.broadcast_to(np.int64(0), steps.shape)
@@ -108,6 +163,25 @@ def draw_contexts(world: World, steps: IntArray) -> IntArray:
     stream = zero + OF_CONTEXTS
     words = philox(steps & M32, steps >> 32, zero, stream, world.key0, world.key1)
     return from_cells(world.requests, zero, zero + count, words)
+
+
+def draw_blocks(world: World, steps: IntArray) -> IntArray:
+    """`World.block` for an array of steps."""
+    rows = world.plan[np.searchsorted(world.plan[:, FIRST], steps, "right") - 1]
+    zero = np.zeros_like(steps)
+    w0, w1, _, _ = philox(steps & M32, steps >> 32, zero, zero + OF_DRIFT, world.key0, world.key1)
+    coin = ((w0 << 20) | (w1 >> 12)).astype(np.float64) * 2.0**-COIN_BITS
+    gone = (steps - rows[..., ORIGIN]).astype(np.float64)
+    moved = coin * rows[..., SPAN].astype(np.float64) < gone
+    return np.where(moved, rows[..., TO], rows[..., FROM])
+
+
+def catch_delays(world: World, steps: IntArray, arms: IntArray, delays: IntArray) -> IntArray:
+    """`World.caught_delay` for arrays."""
+    for arm, begin, most in world.caught.tolist():
+        hit = (arms == arm) & (steps < begin) & (begin <= steps + delays)
+        delays = np.where(hit, most, delays)
+    return delays
 
 
 def from_cells(cells: IntArray, first: IntArray, count: IntArray, words: tuple[Any, ...]) -> Any:

@@ -7,7 +7,7 @@ from tarry.ledger import Ledger
 from tarry.plays import Plays, SteadyAges
 from tarry.policies.driver import book_seen, book_start, decide, settle
 from tarry.policies.protocol import STOP, follow_phase
-from tarry.problems.world import World
+from tarry.problems.world import FIRST, World
 from tarry.randomness import Random
 from tarry.simulation.calendar import Calendar
 
@@ -38,6 +38,7 @@ def run_steps(
     calendar: Calendar,
     world: World,
     gaps: FloatArray,
+    slopes: FloatArray,
     tape: Tape,
     rng: Random,
     last: int,
@@ -70,10 +71,10 @@ def run_steps(
                 tape.marks[MISUSED] = NO_ARM
             break
         place = context * arms + arm  # a virtual arm
-        delay = world.delay(step, place)
+        delay = world.caught_delay(step, arm, world.delay(step, place))
         book_start(rule, ledger, plays, row, arm, step)
         calendar.add(row, step + delay)
-        total += gaps[place]
+        total += gap_of(world, gaps, slopes, step, arm, place)
         if every or (line < len(tape.steps) and tape.steps[line] == step):
             tape.arms[line] = arm
             tape.delays[line] = delay
@@ -90,3 +91,17 @@ def run_steps(
     tape.marks[LINE] = line
     tape.marks[RESTARTS] = restarts
     tape.total[0] = total
+
+
+def gap_of(
+    world: World, gaps: FloatArray, slopes: FloatArray, step: int, arm: int, place: int
+) -> float:
+    """What a play of `arm`, virtual arm `place`, adds to the regret in this step.
+
+    In a world that changes it is that of the piece, whichever law the delay was drawn from.
+    """
+    if world.plan.shape[0] == 0:
+        return gaps[place]
+    piece = world.piece(step)
+    place = piece * (len(gaps) // world.plan.shape[0]) + arm
+    return gaps[place] + slopes[place] * (step - world.plan[piece, FIRST])

@@ -21,6 +21,7 @@ def enter_loop(
     calendar: Calendar,
     world: World,
     gaps: FloatArray,
+    slopes: FloatArray,
     tape: Tape,
     rng: Random,
     last: int,
@@ -30,7 +31,7 @@ def enter_loop(
     The loop counts no references. Here they are counted, once a call, so that what was handed in
     is given back.
     """
-    run_steps(rule, ledger, plays, ages, calendar, world, gaps, tape, rng, last)
+    run_steps(rule, ledger, plays, ages, calendar, world, gaps, slopes, tape, rng, last)
 
 
 never_inline(*RARE)

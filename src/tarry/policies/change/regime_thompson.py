@@ -47,8 +47,10 @@ class RegimeThompsonRule(NamedTuple):
         least = 0.0
         for arm in range(len(self.draws)):
             score = self.draws[arm] * self.crowding.factor(arm, ledger.missing(arm))
-            if arm == 0 or score < least or (
-                score == least and ledger.plays[arm] < ledger.plays[best]
+            if (
+                arm == 0
+                or score < least
+                or (score == least and ledger.plays[arm] < ledger.plays[best])
             ):
                 least = score
                 best = arm
@@ -56,35 +58,39 @@ class RegimeThompsonRule(NamedTuple):
         return best
 
     def draw_some(self, now: int, rng: Random) -> None:
-        """Draw anew: the arm played last and two others in turn, or all of them."""
+        """Draw anew: the arm played last and two others in turn; all of them if there are few."""
         arms = len(self.draws)
-        least = -1.0
+        least = 0.0
+        known = False
         for arm in range(arms):
-            if self.levels[arm] >= 0.0 and (least < 0.0 or self.levels[arm] < least):
+            if self.levels[arm] >= 0.0 and (not known or self.levels[arm] < least):
                 least = self.levels[arm]
-        anew = OTHERS + 1
-        arm = self.turn[0]
-        if arm < 0 or arms <= anew:
-            anew = arms
-            arm = 0
-        other = self.turn[1] if anew < arms else 0
-        for _ in range(anew):
-            doubt = 1.0
-            if self.levels[arm] > 0.0:
-                doubt = (least / self.levels[arm]) ** THIN
-            self.draws[arm] = self.draw_loss(arm, doubt, now, rng)
+                known = True
+        played = self.turn[0]
+        if played < 0 or arms <= OTHERS + 1:
+            for arm in range(arms):
+                self.draws[arm] = self.draw_loss(arm, least, now, rng)
+            return
+        self.draws[played] = self.draw_loss(played, least, now, rng)
+        other = self.turn[1]
+        for _ in range(OTHERS):
             other = other + 1 if other + 1 < arms else 0
-            if anew < arms and other == self.turn[0]:
+            if other == played:
                 other = other + 1 if other + 1 < arms else 0
-            arm = other
-        # The last one looked at has not been drawn: the next turn begins with it.
-        self.turn[1] = other - 1 if other > 0 else arms - 1
+            self.draws[other] = self.draw_loss(other, least, now, rng)
+        self.turn[1] = other
 
-    def draw_loss(self, arm: int, doubt: float, now: int, rng: Random) -> float:
-        """One draw of how far the arm's mean payoff is from the best one."""
+    def draw_loss(self, arm: int, least: float, now: int, rng: Random) -> float:
+        """One draw of how far the arm's mean payoff is from the best one.
+
+        `least` is the least level of all arms.
+        """
         regimes = self.regimes
         if rng.random() * (1.0 + regimes.odds[0]) >= regimes.odds[0]:
             return self.draw_unchanged(arm, rng)
+        doubt = 1.0
+        if self.levels[arm] > 0.0:
+            doubt = (least / self.levels[arm]) ** THIN
         slot = regimes.draw_regime(arm, doubt, now, rng)
         mean = regimes.draw_payoff(arm, slot, self.pool, rng)
         loss = 1.0 - mean if self.reward else mean

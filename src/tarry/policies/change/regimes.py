@@ -263,7 +263,7 @@ def no_regimes(
         most=most,
         change_every=change_every,
         least_odds=odds,
-        centre=(ever.floor[:-1] + (np.asarray(ever.edges) - 1) / max_delay) / 2,
+        centre=(np.asarray(ever.floor)[:-1] + (np.asarray(ever.edges) - 1) / max_delay) / 2,
         held=whole(1),
         order=np.tile(np.arange(most), arms),
         opened=whole(most),
