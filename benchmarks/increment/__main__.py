@@ -1,7 +1,9 @@
 """Print the tables of docs/increment-ucb.md that are made of many runs."""
 
 import argparse
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import tarry
@@ -21,7 +23,12 @@ FIELD: dict[str, Any] = {
 }
 
 
-def table(title: str, policies: Mapping[str, Any], first: int, count: int) -> str:
+ROOT = Path(__file__).parents[2]
+
+
+def table(
+    title: str, policies: Mapping[str, Any], first: int, count: int, folder: Path | None
+) -> str:
     """Mean regret (worst run) of each policy in each family."""
     cells = [
         Cell(
@@ -35,24 +42,40 @@ def table(title: str, policies: Mapping[str, Any], first: int, count: int) -> st
         for row, policy in policies.items()
         for column, payoff, problems in columns(first, count)
     ]
-    return f"### {title}, {count} instances each\n\n{table_of(measure(cells, title), worst=True)}"
+    found = measure(cells, title, folder)
+    return f"### {title}, {count} instances each\n\n{table_of(found, worst=True)}\n"
 
 
-def main() -> None:
+def main() -> int:
     """Print all tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.increment", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="two instances of each family")
     few = parser.parse_args().quick
-    print(table("Levels, where they were chosen", LEVELS, TUNING, 2 if few else 8), flush=True)
-    print(table("Levels, fresh instances", LEVELS, FRESH, 2 if few else 40), flush=True)
-    print(table("Against the paper, fresh instances", FIELD, FRESH, 2 if few else 40), flush=True)
-    print(f"### Waiting, by the number of arms\n\n{by_arms(2 if few else 6)}", flush=True)
-    print("### Spread, where it was chosen, 8 instances each\n")
-    print(by_spread("Spread", TUNING, 2 if few else 8), flush=True)
-    print(
-        f"### Smaller levels, 8 instances each\n\n{by_level(TUNING, 2 if few else 8)}", flush=True
-    )
+    folder = None if few else ROOT / "results" / "increment"
+    few_or_8, few_or_40 = (2, 2) if few else (8, 40)
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        for text in tables(few_or_8, few_or_40, 2 if few else 6, folder):
+            print(f"{text}\n", flush=True)
+    except KeyboardInterrupt:
+        where = f"; what was played is kept in {folder}. The same command goes on" if folder else ""
+        print(f"Interrupted{where}.")
+        return 130
+    return 0
+
+
+def tables(chosen_on: int, fresh: int, waiting: int, folder: Path | None) -> Iterator[str]:
+    """One after the other, with so many instances each."""
+    yield table("Levels, where they were chosen", LEVELS, TUNING, chosen_on, folder)
+    yield table("Levels, fresh instances", LEVELS, FRESH, fresh, folder)
+    yield table("Against the paper, fresh instances", FIELD, FRESH, fresh, folder)
+    yield f"### Waiting, by the number of arms\n\n{by_arms(waiting, folder)}"
+    spreads = by_spread("Spread", TUNING, chosen_on, folder)
+    yield f"### Spread, where it was chosen, {chosen_on} instances each\n\n{spreads}"
+    shares = by_level(TUNING, chosen_on, folder)
+    yield f"### Smaller levels, {chosen_on} instances each\n\n{shares}"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,5 +1,6 @@
 """What waiting costs IncrementUCB: by the number of arms, and by the spread."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,39 +41,37 @@ def staircase(arms: int, seed: int) -> Problem:
     return tarry.problems.from_pmf(laws, max_delay=6 * BEST)
 
 
-def by_arms(runs: int) -> str:
+def by_arms(runs: int, folder: Path | None) -> str:
     """Regret over d*, the unit of the waiting part, by the number of arms; the worst in brackets.
 
-    For reward the arms are truncated normals, and the unit is the mean of D gap_i: regret that
+    For reward the arms are truncated normals, and the unit is the sum of D gap_i: regret that
     grows in proportion to K - 1 stays level there.
     """
-    rows = []
-    for name, policy in STAIRCASES.items():
-        row = [f"cost, staircases: {name}"]
-        for arms in ARMS:
-            lost = [regret(policy, staircase(arms, seed), "cost", seed) for seed in range(runs)]
-            row.append(f"{np.mean(lost) / BEST:.2f} ({np.max(lost) / BEST:.2f})")
-        rows.append(row)
-    for name, policy in NORMALS.items():
-        row = [f"reward, normal: {name}"]
-        for arms in ARMS:
-            shares = []
-            for seed in range(runs):
-                problem = tarry.problems.truncated_normal(arms, 5000, seed=seed + 300)
-                waiting = 5000 * float(problem.gaps("reward").sum())
-                shares.append(regret(policy, problem, "reward", seed) / waiting)
-            row.append(f"{np.mean(shares):.3f} ({np.max(shares):.3f})")
-        rows.append(row)
-    return markdown_table(["", *(f"K = {arms}" for arms in ARMS)], rows)
+    stairs = {arms: [staircase(arms, seed) for seed in range(runs)] for arms in ARMS}
+    make = tarry.problems.truncated_normal
+    normals = {arms: [make(arms, 5000, seed=seed + 300) for seed in range(runs)] for arms in ARMS}
+    cells = [
+        Cell(f"cost, staircases: {name}", f"K = {arms}", policy, "cost", stairs[arms], 100_000)
+        for name, policy in STAIRCASES.items()
+        for arms in ARMS
+    ]
+    cells += [
+        Cell(f"reward, normal: {name}", f"K = {arms}", policy, "reward", normals[arms], 100_000)
+        for name, policy in NORMALS.items()
+        for arms in ARMS
+    ]
+    found = measure(cells, "Waiting", folder)
+    rows: dict[str, list[str]] = {}
+    for cell in cells:
+        unit = [float(BEST)] * runs
+        if cell.payoff == "reward":
+            unit = [5000 * float(problem.gaps("reward").sum()) for problem in cell.problems]
+        shares = found[cell.row, cell.column] / np.array(unit)
+        rows.setdefault(cell.row, [cell.row]).append(f"{shares.mean():.3g} ({shares.max():.3g})")
+    return markdown_table(["", *(f"K = {arms}" for arms in ARMS)], list(rows.values()))
 
 
-def regret(policy: Any, problem: Problem, payoff: Any, seed: int) -> float:
-    """Regret at T = 100 000."""
-    run = tarry.play(policy, problem, payoff=payoff, horizon=100_000, seed=seed, record=1)
-    return float(run.regret[-1])
-
-
-def by_level(first: int, count: int) -> str:
+def by_level(first: int, count: int, folder: Path | None) -> str:
     """Mean regret (worst run) of levels below what can be proven."""
     cells = [
         Cell(
@@ -81,14 +80,14 @@ def by_level(first: int, count: int) -> str:
         for share in SHARES
         for column, payoff, p in columns(first, count)
     ]
-    return table_of(measure(cells, "Levels that nothing proves"), worst=True)
+    return table_of(measure(cells, "Levels that nothing proves", folder), worst=True)
 
 
-def by_spread(title: str, first: int, count: int) -> str:
+def by_spread(title: str, first: int, count: int, folder: Path | None) -> str:
     """Mean regret (worst run) by spread."""
     cells = [
         Cell(f"c = {c:g}", column, tarry.IncrementUCB(spread=c), payoff, problems, 150_000)
         for c in SPREADS
         for column, payoff, problems in columns(first, count)
     ]
-    return table_of(measure(cells, title), worst=True)
+    return table_of(measure(cells, title, folder), worst=True)

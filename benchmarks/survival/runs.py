@@ -2,17 +2,20 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 import tarry
+from benchmarks.kept import code_of, keep, kept
 from tarry.arrays import FloatArray
 from tarry.problems.problem import Payoff, Problem
 from tarry.tables import markdown_table
 
 THREADS = 2  # compiled runs do not hold the interpreter
+TOGETHER = 4  # runs between two writings of a file
 
 
 class Cell(NamedTuple):
@@ -42,8 +45,8 @@ def regret(cell: Cell, number: int) -> float:
     return float(run.regret[-1])
 
 
-def measure(cells: Iterable[Cell], title: str) -> Table:
-    """All regrets of all cells."""
+def measure(cells: Iterable[Cell], title: str, folder: Path | None = None) -> Table:
+    """All regrets of all cells; with a folder they are kept there and not made again."""
     cells = list(cells)
     for cell in {type(cell.policy.start(_tiny())): cell for cell in cells}.values():
         regret(cell._replace(horizon=10), 0)  # compile once, outside the threads
@@ -57,12 +60,25 @@ def measure(cells: Iterable[Cell], title: str) -> Table:
     with Progress(*columns) as bar, ThreadPoolExecutor(THREADS) as pool:
         task = bar.add_task(title, total=sum(len(cell.problems) for cell in cells))
         for cell in cells:
-            values = []
-            for value in pool.map(lambda n, c=cell: regret(c, n), range(len(cell.problems))):
-                values.append(value)
-                bar.advance(task)
+            path = folder / file_name(title, cell) if folder else None
+            code = code_of(cell.policy)
+            values = kept(path, code).get("regret", np.zeros(0)).tolist() if path else []
+            bar.advance(task, len(values))
+            while len(values) < len(cell.problems):
+                some = range(len(values), len(cell.problems))[:TOGETHER]
+                for value in pool.map(lambda n, c=cell: regret(c, n), some):
+                    values.append(value)
+                    bar.advance(task)
+                if path:
+                    keep(path, code, regret=np.array(values))
             results[cell.row, cell.column] = np.array(values)
     return results
+
+
+def file_name(title: str, cell: Cell) -> str:
+    """Where the runs of a cell are kept."""
+    text = f"{title} {cell.row} {cell.column} {cell.horizon}"
+    return "".join(letter if letter.isalnum() else "-" for letter in text) + ".npz"
 
 
 def _tiny() -> tarry.Setting:

@@ -4,11 +4,6 @@ A file holds the runs made so far. It is written anew every few seconds, so that
 interrupted goes on from there. Results of a policy whose code has changed are not used.
 """
 
-import ast
-import hashlib
-import importlib
-import io
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,9 +13,9 @@ import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 import tarry
+from benchmarks.kept import code_of, keep, kept
 from benchmarks.tails.worlds import FIRST_SEED, World
 from tarry.arrays import FloatArray
-from tarry.files import write_atomically
 from tarry.policies import POLICIES
 
 OURS, RIVAL = "SurvivalThompson", "DelayedThompson"
@@ -65,49 +60,6 @@ def one_run(world: World, policy: Any, number: int) -> tuple[float, bool]:
     return float(run.regret[-1]), bool(not_best.mean() > 0.5)
 
 
-def code_of(policy: Any) -> str:
-    """A fingerprint of the code that decides, without its comments and docstrings.
-
-    That the simulator and the ledger do what they did is what the tests are for.
-    """
-    digest = hashlib.sha256(repr(policy).encode())
-    for name in sorted({*modules_behind(type(policy).__module__), "tarry.randomness"}):
-        tree = ast.parse(Path(str(importlib.import_module(name).__file__)).read_text())
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-                node.value.value = None
-        digest.update(ast.dump(tree).encode())
-    return digest.hexdigest()[:16]
-
-
-def modules_behind(name: str) -> set[str]:
-    """A module of policies and the others of its kind that it has functions or classes from."""
-    found, waiting = set(), [name]
-    while waiting:
-        module = waiting.pop()
-        if module not in found and module.startswith("tarry.policies.") and module.count(".") > 2:
-            found.add(module)
-            named = vars(sys.modules[module]).values()
-            waiting += [str(getattr(value, "__module__", "")) for value in named]
-    return found
-
-
-def kept(path: Path, code: str) -> Tail:
-    """What a file holds, nothing if it is not there or of other code."""
-    empty = Tail(np.zeros(0), np.zeros(0))
-    if not path.exists():
-        return empty
-    with np.load(path) as file:
-        return Tail(file["regret"], file["wrong"]) if str(file["code"]) == code else empty
-
-
-def keep(path: Path, code: str, tail: Tail) -> None:
-    """Write all runs made so far."""
-    content = io.BytesIO()
-    np.savez_compressed(content, regret=tail.regret, wrong=tail.wrong, code=code)
-    write_atomically(path, content.getvalue())
-
-
 def measure(worlds: Iterable[World], folder: Path) -> Results:
     """Play what is not in the folder yet, and return all of it."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,7 +77,8 @@ def measure(worlds: Iterable[World], folder: Path) -> Results:
             bar.update(task, description=f"{world.group}, {world.payoff}, {world.name}: {name}")
             path = folder / f"{world.key}-{''.join(filter(str.isalnum, name))}.npz"
             code, wanted = code_of(policy), runs_of(world, name)
-            tail = kept(path, code)
+            before = kept(path, code)
+            tail = Tail(before.get("regret", np.zeros(0)), before.get("wrong", np.zeros(0)))
             bar.advance(task, min(len(tail.regret), wanted))
             saved = time.monotonic()
             regret, wrong = tail.regret.tolist(), tail.wrong.tolist()
@@ -136,7 +89,7 @@ def measure(worlds: Iterable[World], folder: Path) -> Results:
                 bar.advance(task)
                 if number + 1 == wanted or time.monotonic() - saved > SAVE_EVERY:
                     tail = Tail(np.array(regret), np.array(wrong))
-                    keep(path, code, tail)
+                    keep(path, code, regret=tail.regret, wrong=tail.wrong)
                     saved = time.monotonic()
             results[world.key, name] = Tail(tail.regret[:wanted], tail.wrong[:wanted])
     return results

@@ -33,6 +33,11 @@ class Plays(NamedTuple):
         """The row of a play."""
         return number & (len(self.number) - 1)
 
+    def complete_delay(self, row: int, max_delay: int) -> int:
+        """What a play that is D old took: D if it is still out, what was booked if cancelled."""
+        delay = self.delay[row]
+        return max_delay if delay == OUT else max(delay, CANCELLED - delay)
+
 
 COMPLETE, FIRST_EDGE = 0, 1  # places in `edges`: D, at which a play is complete, and what follows
 
@@ -46,6 +51,16 @@ class Ages(NamedTuple):
 
     edges: Ints  # D, and then the ages that a rule asked for, in 1..D
     reached: Ints  # per edge: the first play that was not told to reach it
+
+    def enter(self, plays: Plays, row: int, number: int, now: int) -> None:
+        """Fill the row of the play that is decided on now."""
+        plays.number[row] = number
+        plays.start[row] = now
+        plays.delay[row] = OUT
+
+    def concerned(self, plays: Plays, row: int) -> bool:
+        """Whether the play in `row` is of an arm that is here."""
+        return plays.arm[row] != NOBODY
 
     def first_due(self, edge: int, now: int) -> int:
         """The first play that was not told to have reached this edge; before `end_due`."""
@@ -68,6 +83,15 @@ class SteadyAges(NamedTuple):
     """
 
     edges: IntArray
+
+    def enter(self, plays: Plays, row: int, number: int, now: int) -> None:
+        """As in `Ages`; number and start are one column."""
+        plays.number[row] = number
+        plays.delay[row] = OUT
+
+    def concerned(self, plays: Plays, row: int) -> bool:
+        """As in `Ages`; no arm ever leaves."""
+        return True
 
     def first_due(self, edge: int, now: int) -> int:
         """As in `Ages`."""

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.kept import code_of, keep, kept, modules_behind
 from benchmarks.tails import figure, runs
 from benchmarks.tails.page import page
-from benchmarks.tails.runs import OURS, RIVAL, Tail, code_of, keep, kept, measure, modules_behind
+from benchmarks.tails.runs import OURS, RIVAL, Tail, measure
 from benchmarks.tails.worlds import PAYOFFS, World, all_worlds, always, small_problems, two_points
 
 import tarry
@@ -25,7 +26,7 @@ def test_interrupted_campaigns_go_on(tmp_path: Path) -> None:
     files = sorted((tmp_path / "parts").iterdir())
     code = code_of(tarry.SurvivalThompson())
     path = next(file for file in files if OURS in file.name)
-    keep(path, code, Tail(np.full(6, 77.0), np.zeros(6)))
+    keep(path, code, regret=np.full(6, 77.0), wrong=np.zeros(6))
     again = measure(WORLDS, tmp_path / "parts")
     assert sum(bool((tail.regret == 77).all()) for tail in again.values()) == 1
 
@@ -33,10 +34,10 @@ def test_interrupted_campaigns_go_on(tmp_path: Path) -> None:
 def test_runs_of_other_code_are_not_used(tmp_path: Path) -> None:
     """A file says which code made it, and serves no other."""
     path = tmp_path / "some.npz"
-    keep(path, "this", Tail(np.ones(3), np.zeros(3)))
-    assert len(kept(path, "this").regret) == 3
-    assert len(kept(path, "that").regret) == 0
-    assert len(kept(tmp_path / "none.npz", "this").regret) == 0
+    keep(path, "this", regret=np.ones(3))
+    assert kept(path, "this")["regret"].tolist() == [1.0, 1.0, 1.0]
+    assert kept(path, "that") == {}
+    assert kept(tmp_path / "none.npz", "this") == {}
     assert "tarry.policies.survival.evidence" in modules_behind("tarry.policies.survival.thompson")
     assert code_of(tarry.SurvivalUCB()) != code_of(tarry.SurvivalUCB(z=0.8))
 

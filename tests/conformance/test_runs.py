@@ -111,7 +111,7 @@ def test_lists_serve_as_well_as_arrays(case: Case) -> None:
     rng = new_random(4)
     arms, failures = [], 0
     for now in range(1, len(run.arms) + 1):
-        arms.append(decide(rule, ledger, plays, now, now, rng))
+        arms.append(decide(rule, ledger, plays, ages, now, now, rng))
         failures = follow_phase(rule, ledger, failures)
         row = plays.row_of(now)
         book_start(rule, ledger, plays, row, arms[-1], now)

@@ -79,7 +79,7 @@ def survival_thompson(world: World, rng: Random, bins: int = 24) -> Iterator[int
     draws: dict[int, float] = {}
     last = other = -1
     while True:
-        rng.begin(world.t, SELECT)
+        rng = rng.at(world.t, SELECT)
         anew = list(arms)
         if draws and world.arms > 2:
             anew = [last]

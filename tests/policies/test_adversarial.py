@@ -24,7 +24,7 @@ from tarry.theory import hindsight_regret
 )
 def test_probabilities_are_the_minimum(losses: list[float], step: int, inverse_rate: float) -> None:
     """They sum to 1, and the derivative of the objective is the same for all arms."""
-    leader = new_leader(len(losses), 10)
+    leader = new_leader(tarry.Setting(len(losses), 10, 0, reward=False))
     leader.follow(np.array(losses), step, inverse_rate)
     x = np.asarray(leader.chances)
     assert x.sum() == pytest.approx(1)
@@ -75,18 +75,33 @@ def test_arms_follow_from_the_list_of_plays(
     ]
     assert np.array_equal(runs[0].arms, runs[1].arms)
     plays: list[tuple[int, int, int, float]] = []
-    rng, leader, waiting = new_random(seed), new_leader(arms, 10), 0.0
+    rng, leader, waiting = (
+        new_random(seed),
+        new_leader(tarry.Setting(arms, 10, 0, reward=False)),
+        0.0,
+    )
     for t in range(1, 61):
         losses, out = told(t, plays, arms, most)
         waiting += out
         leader.follow(losses, t, math.sqrt(2 * waiting / math.log(arms)))
-        rng.begin(t, SELECT)
+        rng = rng.at(t, SELECT)
         left, arm = rng.random(), 0
         while arm < arms - 1 and left >= leader.chances[arm]:
             left -= leader.chances[arm]
             arm += 1
         assert runs[0].arms[t - 1] == arm
         plays.append((t, arm, int(table[t - 1, arm]), leader.chances[arm]))
+
+
+@pytest.mark.parametrize("policy", [tarry.DelayedFTRL(), tarry.AccrualFTRL()])
+def test_every_play_that_can_be_out_is_remembered(policy: Any) -> None:
+    """A play is overwritten after all later ones that can be out; too many are refused."""
+    for most, horizon in ((10, 10**9), (7, 0), (8, 0), (2**40, 9)):
+        rows = len(policy.start(tarry.Setting(2, most, horizon, reward=False)).leader.drawn)
+        assert rows > min(most, horizon or most)
+    for most, horizon in ((2**20, 2**20), (2**20, 0)):
+        with pytest.raises(InputError, match="Up to 1048576 plays can be out"):
+            policy.start(tarry.Setting(2, most, horizon, reward=False))
 
 
 def lost(policy: Any, problem: Any) -> float:

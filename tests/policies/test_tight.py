@@ -120,7 +120,7 @@ def adaptive_plays(
                 arm = who if d < most / 3 else 1 - who
                 pause = 2 if d > most / 2 else 0
             if age == most:
-                ledger.book_complete(start, who, start, d)
+                ledger.book_complete(start, who, d)
             for b in range(len(evidence.edges)):
                 if age == evidence.edges[b]:
                     evidence.add_old(who, b)

@@ -104,7 +104,7 @@ class Desk:
         settle(rule, ledger, plays, ages, number - 1, now)
         before = [numbers[:].copy() for numbers in self._decided]
         try:
-            return self._arm_meant(decide(rule, ledger, plays, number, now, self.rng))
+            return self._arm_meant(decide(rule, ledger, plays, ages, number, now, self.rng))
         except BaseException:
             for numbers, old in zip(self._decided, before, strict=True):
                 numbers[:] = old

@@ -148,7 +148,7 @@ def play_queues(
     delays: list[int] = []
     failures = 0
     for step in range(1, setting.horizon + 1):
-        arm = decide(rule, ledger, plays, step, step, rng)
+        arm = decide(rule, ledger, plays, ages, step, step, rng)
         failures = follow_phase(rule, ledger, failures)
         delay = next(waiting[arm], None) if 0 <= arm < setting.arms else None
         if delay is None:

@@ -14,25 +14,31 @@ perhaps late, and closes plays that reached age D. Nothing else is different bet
 from typing import Any
 
 from tarry.ledger import Ledger
-from tarry.plays import CANCELLED, COMPLETE, FIRST_EDGE, NOBODY, OUT, Ages, Plays, SteadyAges
+from tarry.plays import CANCELLED, COMPLETE, FIRST_EDGE, OUT, Ages, Plays, SteadyAges
 from tarry.policies.protocol import aged, outlived, returned, started, withdrawn
 from tarry.randomness import SELECT, Random
 
 
-def decide(rule: Any, ledger: Ledger, plays: Plays, number: int, now: int, rng: Random) -> int:
+def decide(
+    rule: Any,
+    ledger: Ledger,
+    plays: Plays,
+    ages: Ages | SteadyAges,
+    number: int,
+    now: int,
+    rng: Random,
+) -> int:
     """The arm that the rule chooses for play `number`, to be made at time `now`."""
     row = plays.row_of(number)
-    plays.number[row] = number
-    plays.start[row] = now
-    plays.delay[row] = OUT
-    rng.begin(number, SELECT)
-    return rule.select(ledger, plays, row, now, rng)
+    ages.enter(plays, row, number, now)
+    return rule.select(ledger, plays, row, now, rng.at(number, SELECT))
 
 
 def book_start(rule: Any, ledger: Ledger, plays: Plays, row: int, arm: int, now: int) -> None:
     """The play in `row` is made now, of `arm`."""
     plays.arm[row] = arm
-    plays.ahead[row] = ledger.missing(arm)
+    if hasattr(rule, "crowding"):  # others need not wait for it
+        plays.ahead[row] = ledger.missing(arm)
     ledger.book_play(arm, now)
     started(rule, plays, row)
 
@@ -65,15 +71,21 @@ def settle(
     rule: Any, ledger: Ledger, plays: Plays, ages: Ages | SteadyAges, last: int, now: int
 ) -> None:
     """Time has reached `now`: tell of the plays up to number `last` that have become old enough."""
-    for number in range(ages.first_due(COMPLETE, now), ages.end_due(COMPLETE, plays, last, now)):
-        complete(ledger, plays, plays.row_of(number), ages.edges[COMPLETE])
+    number = ages.first_due(COMPLETE, now)
+    end = ages.end_due(COMPLETE, plays, last, now)
+    while number < end:  # quicker than a range, where there is one play at most
+        row = plays.row_of(number)
+        if ages.concerned(plays, row):
+            delay = plays.complete_delay(row, ages.edges[COMPLETE])
+            ledger.book_complete(number, plays.arm[row], delay)
+        number += 1
     for edge in range(FIRST_EDGE, len(ages.edges)):
         for number in range(ages.first_due(edge, now), ages.end_due(edge, plays, last, now)):
             row = plays.row_of(number)
-            if number >= ledger.phase[0]:
-                if plays.delay[row] == OUT and plays.arm[row] != NOBODY:
+            if number >= ledger.phase[0] and ages.concerned(plays, row):
+                if plays.delay[row] == OUT:
                     outlived(rule, plays, row, edge - FIRST_EDGE, now)
-                if plays.delay[row] > CANCELLED and plays.arm[row] != NOBODY:
+                if plays.delay[row] > CANCELLED:
                     aged(rule, plays, row, edge - FIRST_EDGE, now)
 
 
@@ -82,17 +94,7 @@ def settle_and_decide(
 ) -> int:
     """`settle` for the plays before play `number`, then `decide` on it: an ask of live use."""
     settle(rule, ledger, plays, ages, number - 1, now)
-    return decide(rule, ledger, plays, number, now, rng)
-
-
-def complete(ledger: Ledger, plays: Plays, row: int, max_delay: int) -> None:
-    """The play in `row` is D old: its payoff is known even if it is still out."""
-    arm = plays.arm[row]
-    delay = plays.delay[row]
-    if delay < 0:
-        delay = max_delay if delay == OUT else CANCELLED - delay
-    if arm != NOBODY:
-        ledger.book_complete(plays.number[row], arm, plays.start[row], delay)
+    return decide(rule, ledger, plays, ages, number, now, rng)
 
 
 def correct_ages(

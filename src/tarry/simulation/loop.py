@@ -30,6 +30,13 @@ class Tape(NamedTuple):
     total: FloatArray  # regret so far
 
 
+def next_wanted(steps: IntArray, line: int, step: int) -> int:
+    """The step that the line of a tape is for: from `step` on the next one to record, or 0."""
+    if len(steps) == 0:
+        return step
+    return int(steps[line]) if line < len(steps) else 0
+
+
 def run_steps(
     rule: Any,
     ledger: Ledger,
@@ -47,7 +54,7 @@ def run_steps(
     step = tape.marks[STEP]
     line = tape.marks[LINE]
     total = tape.total[0]
-    every = len(tape.steps) == 0
+    wanted = next_wanted(tape.steps, line, step)
     arms = len(ledger.plays)
     features = world.features.shape[1]
     restarts = tape.marks[RESTARTS]
@@ -56,15 +63,16 @@ def run_steps(
         row = plays.row_of(step)
         for column in range(features):
             plays.context[row, column] = world.features[context, column]
-        arm = decide(rule, ledger, plays, step, step, rng)
+        arm = decide(rule, ledger, plays, ages, step, step, rng)
         failures = follow_phase(rule, ledger, restarts)
-        if failures < restarts or failures > restarts + SPARE_RESTARTS:
-            tape.marks[STOPPED] = step
-            tape.marks[MISUSED] = TOO_MANY_FAILURES
-            break
-        while restarts < failures:
-            tape.restarts[restarts] = step
-            restarts += 1
+        if failures != restarts:
+            if failures < restarts or failures > restarts + SPARE_RESTARTS:
+                tape.marks[STOPPED] = step
+                tape.marks[MISUSED] = TOO_MANY_FAILURES
+                break
+            while restarts < failures:
+                tape.restarts[restarts] = step
+                restarts += 1
         if arm < 0 or arm >= arms:
             tape.marks[STOPPED] = step
             if arm != STOP:
@@ -75,11 +83,12 @@ def run_steps(
         book_start(rule, ledger, plays, row, arm, step)
         calendar.add(row, step + delay)
         total += gap_of(world, gaps, slopes, step, arm, place)
-        if every or (line < len(tape.steps) and tape.steps[line] == step):
+        if step == wanted:
             tape.arms[line] = arm
             tape.delays[line] = delay
             tape.regret[line] = total
             line += 1
+            wanted = next_wanted(tape.steps, line, step + 1)
         row = calendar.tear_off(step)
         step += 1
         while row >= 0:  # an answer is seen in the step after the one in which it arrives

@@ -68,7 +68,8 @@ class AccrualFTRL:
     known before, and that is what m_u counts, for all plays alike. Only for cost: the loss of a
     reward, 1 - d / D, is not known before the answer, and then all of it, as `DelayedFTRL` has it.
 
-    No proof of a regret bound is claimed; `docs/open-questions.md` has measurements.
+    No proof of a regret bound is claimed; `docs/open-questions.md` has measurements. The smaller of
+    D and the horizon must be below 2^20, as for `DelayedFTRL`.
 
     >>> import tarry
     >>> problem = tarry.problems.deterministic([1, 4], max_delay=4)
@@ -94,5 +95,5 @@ class AccrualFTRL:
             out_starts=np.zeros(arms),
             losses=np.zeros(arms),
             waiting=np.zeros(1),
-            leader=new_leader(arms, setting.max_delay),
+            leader=new_leader(setting),
         )

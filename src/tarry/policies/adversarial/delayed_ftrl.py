@@ -59,6 +59,9 @@ class DelayedFTRL:
     S the sum of all delays, for losses and delays by step that an adversary wrote down before.
     Here the delay depends on the arm, since it is the loss, and that proof does not carry over.
 
+    The probability of every play that may be out is remembered, so the smaller of D and the horizon
+    must be below 2^20 = 1 048 576.
+
     >>> import tarry
     >>> problem = tarry.problems.deterministic([1, 4], max_delay=4)
     >>> run = tarry.play(tarry.DelayedFTRL(), problem, payoff="cost", horizon=4000)
@@ -79,5 +82,5 @@ class DelayedFTRL:
             reward=setting.reward,
             losses=np.zeros(setting.arms),
             waiting=np.zeros(1),
-            leader=new_leader(setting.arms, setting.max_delay),
+            leader=new_leader(setting),
         )

@@ -18,10 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import ArmState, Floats, FreshState, Ints, SharedState
+from tarry.arrays import ArmState, Floats, FreshState, SharedState
+from tarry.errors import InputError
+from tarry.policies.protocol import Setting
 from tarry.randomness import Random
 
-MOST_ROWS = 1 << 20  # plays whose probability is remembered, at most
+MOST_ROWS = 1 << 20  # fewer plays than these can be remembered
 EXACT = 1e-10  # how near the sum of the probabilities is to 1 before they are scaled to it
 
 
@@ -30,8 +32,7 @@ class Leader(NamedTuple):
 
     chances: ArmState[Floats]  # x_i
     multiplier: FreshState[Floats]  # nu of the last step
-    drawn: SharedState[Floats]  # by play: the probability of the arm that was played
-    drawn_number: SharedState[Ints]  # by play: its number
+    drawn: SharedState[Floats]  # by play, in a ring: the probability of the arm that was played
 
     def follow(self, losses: Floats, step: int, inverse_rate: float) -> None:
         """Compute the probabilities of this step; `inverse_rate` is 1 / eta_t."""
@@ -72,17 +73,12 @@ class Leader(NamedTuple):
         while arm < len(self.chances) - 1 and left >= self.chances[arm]:
             left -= self.chances[arm]
             arm += 1
-        place = number & (len(self.drawn) - 1)
-        self.drawn[place] = self.chances[arm]
-        self.drawn_number[place] = number
+        self.drawn[number & (len(self.drawn) - 1)] = self.chances[arm]
         return arm
 
     def weight(self, number: int) -> float:
-        """1 / x for the arm of a play, and 0 if the play is forgotten."""
-        place = number & (len(self.drawn) - 1)
-        if self.drawn_number[place] != number:
-            return 0.0
-        return 1.0 / self.drawn[place]
+        """1 / x for the arm of a play that may still be out."""
+        return 1.0 / self.drawn[number & (len(self.drawn) - 1)]
 
 
 def log_chance(target: float, root: float, inverse_rate: float) -> float:
@@ -97,12 +93,18 @@ def log_chance(target: float, root: float, inverse_rate: float) -> float:
     return min(z, 0.0)
 
 
-def new_leader(arms: int, max_delay: int) -> Leader:
-    """All arms alike; room for the plays that can be out in a simulation."""
-    rows = min(1 << int(max_delay).bit_length(), MOST_ROWS)
+def new_leader(setting: Setting) -> Leader:
+    """All arms alike; room for the plays that can be out in a simulation, one play per step."""
+    out = min(setting.max_delay, setting.horizon or setting.max_delay)
+    if out >= MOST_ROWS:
+        raise InputError(
+            f"Up to {out} plays can be out at once, the smaller of D and the horizon, but the "
+            f"probabilities of fewer than {MOST_ROWS} plays are remembered; give a smaller D or "
+            f"a shorter horizon."
+        )
+    rows = 1 << int(out).bit_length()
     return Leader(
-        chances=np.full(arms, 1.0 / arms),
+        chances=np.full(setting.arms, 1.0 / setting.arms),
         multiplier=np.zeros(1),
         drawn=np.ones(rows),
-        drawn_number=np.zeros(rows, np.int64),
     )
