@@ -19,7 +19,7 @@ class Watched:
 
     def __init__(self, rule: Any) -> None:
         self.rule = rule
-        for name in (*(hook.__name__ for hook in HOOKS), "phase"):
+        for name in (*(hook.__name__ for hook in HOOKS), "phase", "crowding"):
             if hasattr(rule, name):
                 setattr(self, name, getattr(rule, name))
 

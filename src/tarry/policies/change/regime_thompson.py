@@ -12,12 +12,12 @@ from tarry.errors import InputError
 from tarry.ledger import Ledger
 from tarry.plays import Plays
 from tarry.policies.change.crowding import Crowding, no_crowding
+from tarry.policies.change.discounted_thompson import ticks_of
 from tarry.policies.change.pool import Pool, empty_pool
 from tarry.policies.change.regimes import FRESH, Regimes, no_regimes
 from tarry.policies.protocol import Setting
 from tarry.randomness import Random
 
-DELAYS = 100  # tau, in delays D, if nothing is said
 UNKNOWN = -1.0  # the level of an arm that was never drawn
 KEEP = 0.9  # of a level, at each draw
 THIN = 0.35
@@ -190,10 +190,7 @@ class RegimeThompson:
     def start(self, setting: Setting) -> RegimeThompsonRule:
         """Nothing is known of any arm."""
         most = setting.max_delay
-        if self.change_every is None:
-            ticks = float(DELAYS * most)
-        else:
-            ticks = float(self.change_every) * setting.unit
+        ticks = ticks_of(self.change_every, setting)
         odds = LIVE_ODDS if setting.crowding else SIMULATED_ODDS
         regimes = no_regimes(setting.arms, most, self.bins, MOST, ticks, odds)
         edges = np.asarray(regimes.ever.edges)

@@ -199,6 +199,23 @@ class Regimes(NamedTuple):
         for j in range(self.held[arm]):
             self.weight[first + self.order[first + j]] /= total
 
+    def present(self, arm: int) -> tuple[int, float]:
+        """When the present regime of the arm most likely began, and how likely it did about then.
+
+        Neighbours of the most likely hypothesis count for it: they tell the same change from
+        slightly different plays. If no arm ever changes, it began with the first play.
+        """
+        first = arm * self.most
+        held = self.held[arm]
+        unchanged = 1.0 / (1.0 + self.odds[0])
+        weights = [
+            (1.0 - unchanged) * self.weight[first + self.order[first + j]] for j in range(held)
+        ]
+        weights[0] += unchanged
+        best = max(range(held), key=lambda j: weights[j])
+        near = sum(weights[max(best - 1, 0) : best + 2])
+        return self.opened[first + self.order[first + best]], min(float(near), 1.0)
+
     def draw_regime(self, arm: int, doubt: float, now: int, rng: Random) -> int:
         """The slot of a hypothesis, drawn by weight; FRESH if the arm is drawn to have changed.
 
