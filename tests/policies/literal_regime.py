@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from tarry.randomness import SELECT, Random
 from tests.policies.literal import World
 from tests.policies.literal_survival import draw as survival_draw
-from tests.policies.literal_survival import drawn_beta
 
 
 @dataclass
@@ -156,19 +155,18 @@ class Regime:
                 if u < 0:
                     found = h
                     break
-        mean = square = 1.0
-        for b in reversed(range(len(self.edges))):
-            x = (self.low[b] + self.edges[b] - 1) / 2 / world.max_delay
-            n, m, first, second = self.a[b], self.r[b], self.a[b] * x, self.a[b] * x * x
+        mean, alive = 0.0, 1.0
+        for b, edge in enumerate(self.edges):
+            x = (self.low[b] + edge - 1) / 2 / world.max_delay
+            n, m, total = self.a[b], self.r[b], self.a[b] * x
             if found:
-                payoffs = found.payoffs[b]
-                n, m = n + len(payoffs), m + found.passes[b]
-                first, second = first + sum(payoffs), second + sum(y * y for y in payoffs)
-            square = (second + first**2 + 2 * first * m * mean + m * (m + 1) * square) / (
-                (n + m) * (n + m + 1)
-            )
-            mean = (first + m * mean) / (n + m)
-        mean = drawn_beta(mean, square, rng)
+                n, m = n + len(found.payoffs[b]), m + found.passes[b]
+                total += sum(found.payoffs[b])
+            if alive >= 1e-9:
+                hazard = rng.beta(n, m)
+                mean += alive * hazard * total / n
+                alive *= 1 - hazard
+        mean += alive
         loss = 1 - mean if world.reward else mean
         if found:
             arm.level = loss if arm.level is None else 0.9 * arm.level + 0.1 * loss

@@ -25,7 +25,7 @@ class CUSUMUCBRule(NamedTuple):
     threshold: float  # h
     explore: float  # alpha
     began: ArmEvidence[Ints]  # when the latest alarm of the arm was
-    count: ArmEvidence[Ints]  # answers
+    answers: ArmEvidence[Ints]
     total: ArmEvidence[Floats]  # of their payoffs
     first_total: ArmEvidence[Floats]  # of the first M of them
     above: ArmEvidence[Floats]  # g+
@@ -33,14 +33,14 @@ class CUSUMUCBRule(NamedTuple):
 
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """A random arm now and then, else the largest bound; arms without an answer first."""
-        arms = len(self.count)
+        arms = len(self.answers)
         if rng.random() < self.explore:
             return rng.integers(arms)
         everything = 0
         unknown = -1
         for arm in range(arms):
-            everything += self.count[arm]
-            if self.count[arm] == 0 and (
+            everything += self.answers[arm]
+            if self.answers[arm] == 0 and (
                 unknown < 0 or ledger.missing(arm) < ledger.missing(unknown)
             ):
                 unknown = arm
@@ -49,8 +49,8 @@ class CUSUMUCBRule(NamedTuple):
         best = 0
         highest = -math.inf
         for arm in range(arms):
-            mean = self.total[arm] / self.count[arm]
-            width = math.sqrt(0.5 * math.log(everything) / self.count[arm])
+            mean = self.total[arm] / self.answers[arm]
+            width = math.sqrt(0.5 * math.log(everything) / self.answers[arm])
             bound = (mean if self.reward else -mean) + width
             if bound > highest:
                 highest = bound
@@ -63,9 +63,9 @@ class CUSUMUCBRule(NamedTuple):
         if plays.start[row] < self.began[arm]:
             return
         payoff = plays.delay[row] / self.max_delay
-        self.count[arm] += 1
+        self.answers[arm] += 1
         self.total[arm] += payoff
-        if self.count[arm] <= self.warm_up:
+        if self.answers[arm] <= self.warm_up:
             self.first_total[arm] += payoff
             return
         usual = self.first_total[arm] / self.warm_up
@@ -73,7 +73,7 @@ class CUSUMUCBRule(NamedTuple):
         self.below[arm] = max(0.0, self.below[arm] + usual - payoff - self.slack)
         if max(self.above[arm], self.below[arm]) >= self.threshold:
             self.began[arm] = now
-            self.count[arm] = 0
+            self.answers[arm] = 0
             self.total[arm] = 0.0
             self.first_total[arm] = 0.0
             self.above[arm] = 0.0
@@ -133,7 +133,7 @@ class CUSUMUCB:
             threshold=float(self.threshold),
             explore=float(self.explore),
             began=np.zeros(arms, np.int64),
-            count=np.zeros(arms, np.int64),
+            answers=np.zeros(arms, np.int64),
             total=np.zeros(arms),
             first_total=np.zeros(arms),
             above=np.zeros(arms),

@@ -152,6 +152,14 @@ class RegimeThompson:
     above the others is probed more rarely: thin = (least level / its level)^0.35, where the level
     of an arm is a faded mean of its draws.
 
+    Whether arms change at all is learnt, too: the odds of it grow by how much better the hypotheses
+    foretold what was heard than all that was ever heard of the arm. With the complement an arm is
+    drawn as by `SurvivalThompson`. In simulation the odds begin at 1 to 1000, so that next to
+    nothing is paid where nothing changes; live they begin at 1 to 1, for routes do change. One
+    drastic change is enough to settle it.
+
+    Each step draws anew for the arm played last and for two others in turn.
+
     Forgetting, noticing that answers are overdue, probing of arms that rest, and return after an
     outage follow from this; no arm is ever out for good, and there is no alarm to configure.
 

@@ -39,12 +39,13 @@ from tarry.arrays import (
 )
 from tarry.policies.bins import bin_of
 from tarry.policies.change.pool import Pool
-from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta, empty_evidence
+from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 from tarry.randomness import Random
 
 SMALL = 0.01  # a weight below which a hypothesis may be merged with the next one
 GONE = 1e-6  # a weight below which the oldest one is dropped
 MOST_ODDS = 1e6  # that arms change, lest a world that has calmed down be doubted for ever
+NOBODY_LEFT = 1e-9  # a share of plays that is not followed any further
 FRESH = -1  # the hypothesis that the arm has changed since its last play: nothing is known
 
 
@@ -67,7 +68,6 @@ class Regimes(NamedTuple):
     events_before: ArmEvidence[Floats]
     passes_before: ArmEvidence[Floats]
     sum_before: ArmEvidence[Floats]
-    squares_before: ArmEvidence[Floats]
     ever: SurvivalEvidence  # all that was heard of the arms
     played: ArmEvidence[Ints]  # plays of the arm in all
     last: ArmEvidence[Ints]  # when the arm was played last
@@ -98,7 +98,6 @@ class Regimes(NamedTuple):
             self.events_before[place + b] = self.ever.events[arm * size + b]
             self.passes_before[place + b] = self.ever.passes[arm * size + b]
             self.sum_before[place + b] = self.ever.event_sum[arm * size + b]
-            self.squares_before[place + b] = self.ever.event_squares[arm * size + b]
         self.held[arm] = held + 1
         self.played[arm] += 1
         self.last[arm] = now
@@ -235,32 +234,30 @@ class Regimes(NamedTuple):
         return FRESH
 
     def draw_payoff(self, arm: int, slot: int, pool: Pool, rng: Random) -> float:
-        """A draw of the mean payoff of the arm under a hypothesis, or FRESH.
+        """A draw of the mean payoff of the arm under a hypothesis, or FRESH: each hazard is drawn.
 
-        From the Beta law with the mean and the mean square that follow from all hazards, by the
-        recursion of `tarry.policies.survival.evidence`.
+        A Beta law with the same two moments would not do: where a few answers are known and D is
+        far above them, its draws are mostly far below all of them.
         """
         size = len(self.centre)
-        mean = 1.0
-        square = 1.0
-        for b in range(size - 1, -1, -1):
+        alive = 1.0
+        mean = 0.0
+        for b in range(size):
             ended = pool.prior[b]
             beyond = pool.beyond[b]
             first = ended * self.centre[b]
-            second = first * self.centre[b]
             if slot != FRESH:
                 here = arm * size + b
                 place = (arm * self.most + slot) * size + b
                 ended += self.ever.events[here] - self.events_before[place]
                 beyond += self.ever.passes[here] - self.passes_before[place]
                 first += self.ever.event_sum[here] - self.sum_before[place]
-                second += self.ever.event_squares[here] - self.squares_before[place]
-            total = ended + beyond
-            square = (
-                second + first * (first + 2.0 * beyond * mean) + beyond * (beyond + 1.0) * square
-            ) / (total * (total + 1.0))
-            mean = (first + beyond * mean) / total
-        return draw_beta(mean, square, rng)
+            hazard = rng.beta(ended, beyond)
+            mean += alive * hazard * first / ended
+            alive *= 1.0 - hazard
+            if alive < NOBODY_LEFT:
+                break
+        return mean + alive
 
 
 def no_regimes(
@@ -289,7 +286,6 @@ def no_regimes(
         events_before=zeros(most * size),
         passes_before=zeros(most * size),
         sum_before=zeros(most * size),
-        squares_before=zeros(most * size),
         ever=ever,
         played=whole(1),
         last=whole(1),
