@@ -35,6 +35,7 @@ class Arm:
 
     hypotheses: list[Hypothesis] = field(default_factory=list)
     last: int = 0
+    began: int = 0  # its first play
     level: float | None = None
     answers: list[tuple[int, float]] = field(default_factory=list)  # out at the start, and loss
 
@@ -84,10 +85,10 @@ class Regime:
         held = arm.hypotheses
         moved = 1.0
         if held:
-            stay = math.exp(-(now - arm.last) / self.tau)
-            moved = sum(h.weight * (1 - stay) for h in held)
-            for h in held:
-                h.weight *= stay
+            stay = [math.exp(-(now - arm.last) / self.lasts(arm, h, now)) for h in held]
+            moved = sum(h.weight * (1 - s) for h, s in zip(held, stay, strict=True))
+            for h, s in zip(held, stay, strict=True):
+                h.weight *= s
         if len(held) == self.most:
             inner = range(1, self.most - 1)
             light = [j for j in inner if held[j].weight < 0.01]
@@ -97,10 +98,17 @@ class Regime:
                 j = min(inner, key=lambda j: (held[j].weight, j))
             held[j + 1].weight += held[j].weight
             del held[j]
+        arm.began = arm.began or now
         held.append(Hypothesis(now, moved, len(self.edges)))
         for h in held:
             h.plays += 1
         arm.last = now
+
+    def lasts(self, arm: Arm, h: Hypothesis, now: int) -> float:
+        """tau, or 5 times the age of a regime that began after the first play, at least D."""
+        if h.since == arm.began:
+            return self.tau
+        return min(self.tau, max(5 * (now - h.since), self.world.max_delay))
 
     def observe(self, k: int, b: int, payoff: float | None = None) -> None:
         """A fact about arm k: an answer in bin b, or, without a payoff, a play that outlived it."""
@@ -148,10 +156,10 @@ class Regime:
         thin = (least / arm.level) ** 0.35 if arm.level else 1.0
         found = None
         if arm.hypotheses:
-            stay = math.exp(-thin * (world.t - arm.last) / self.tau)
             u = rng.random()
             for h in arm.hypotheses:
-                u -= h.weight * stay
+                away = thin * (world.t - arm.last)
+                u -= h.weight * math.exp(-away / self.lasts(arm, h, world.t))
                 if u < 0:
                     found = h
                     break

@@ -21,8 +21,8 @@ CASES: list[tuple[Any, Callable[..., Iterator[int]]]] = [
     ),
     (tarry.WindowThompson(7), functools.partial(literal_change.windowed, window=7)),
     (
-        tarry.FadingThompson(change_every=15, bins=6),
-        functools.partial(literal_change.fading, memory=15.0, bins=6),
+        tarry.FadingThompson(change_every=15),
+        functools.partial(literal_change.fading, memory=15.0, bins=24),
     ),
     (
         tarry.CUSUMUCB(warm_up=3, slack=0.1, threshold=0.7, explore=0.1),

@@ -33,7 +33,6 @@ def test_small_worlds(payoff: Payoff) -> None:
             tarry.RegimeThompson,
             change_every=st.sampled_from([None, 0.5, 20, 1000.0]),
             load=st.sampled_from([None, True]),
-            bins=st.sampled_from([2, 5, 24]),
         ),
         seed=st.integers(0, 2**16),
     )
@@ -53,7 +52,7 @@ def test_small_worlds(payoff: Payoff) -> None:
             lambda world: regime_thompson(
                 world,
                 new_random(seed),
-                bins=policy.bins,
+                bins=24,
                 tau=policy.change_every,
                 load=bool(policy.load),
             ),

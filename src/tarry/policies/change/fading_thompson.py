@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from tarry.arrays import ArmState, Constant, Floats, FreshState, Ints, SharedEvidence
-from tarry.checks import check_positive, check_whole
+from tarry.checks import check_positive
 from tarry.ledger import Ledger
 from tarry.plays import Plays
 from tarry.policies.change.discounted_thompson import ticks_of
@@ -16,6 +16,7 @@ from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 from tarry.policies.survival.thompson import OTHERS, best_draw
 from tarry.randomness import Random
 
+BINS = 24
 EVERY = 16  # plays after which evidence fades
 
 
@@ -83,7 +84,6 @@ class FadingThompson:
     Args:
         change_every: The time in which counts fall to 1/e, in steps; by default 100 times the
             max_delay.
-        bins: Number of bins, from 2; fewer where D has not so many different whole numbers.
 
     >>> import tarry
     >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
@@ -93,7 +93,6 @@ class FadingThompson:
     """
 
     change_every: float | None = None
-    bins: int = 24
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "baseline"
     needs_horizon: ClassVar[bool] = False
@@ -104,11 +103,10 @@ class FadingThompson:
         """Refuse settings without a meaning."""
         if self.change_every is not None:
             check_positive("change_every", self.change_every)
-        check_whole("number of bins", self.bins, 2)
 
     def start(self, setting: Setting) -> FadingThompsonRule:
         """Nothing is known of any arm."""
-        evidence = empty_evidence(setting.arms, setting.max_delay, self.bins)
+        evidence = empty_evidence(setting.arms, setting.max_delay, BINS)
         return FadingThompsonRule(
             reward=setting.reward,
             half_life=float(np.log(2.0)) * ticks_of(self.change_every, setting),

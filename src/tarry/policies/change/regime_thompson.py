@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from tarry.arrays import ArmState, Constant, Floats, FreshState, Ints
-from tarry.checks import check_positive, check_whole
+from tarry.checks import check_positive
 from tarry.errors import InputError
 from tarry.ledger import Ledger
 from tarry.plays import Plays
@@ -21,6 +21,7 @@ from tarry.randomness import Random
 UNKNOWN = -1.0  # the level of an arm that was never drawn
 KEEP = 0.9  # of a level, at each draw
 THIN = 0.35
+BINS = 24  # or fewer, where D has not so many different whole numbers
 MOST = 12  # M, how many hypotheses an arm may have
 OTHERS = 2  # arms drawn anew in a step besides the one played last
 LIVE_ODDS = 1.0  # that arms change at all: routes do,
@@ -170,7 +171,6 @@ class RegimeThompson:
             seconds; by default 100 times the max_delay.
         load: Whether to learn how much plays that are out slow down others of their arm; by default
             where that can be: live, and not in the simulator, where delays depend on nothing.
-        bins: Number of bins, from 2; fewer where D has not so many different whole numbers.
 
     >>> import tarry
     >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
@@ -181,7 +181,6 @@ class RegimeThompson:
 
     change_every: float | None = None
     load: bool | None = None
-    bins: int = 24
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "ours"
     needs_horizon: ClassVar[bool] = False
@@ -193,14 +192,13 @@ class RegimeThompson:
             check_positive("change_every", self.change_every)
         if self.load is not None and not isinstance(self.load, bool):
             raise InputError(f"load is {self.load!r}; give True, False or None.")
-        check_whole("number of bins", self.bins, 2)
 
     def start(self, setting: Setting) -> RegimeThompsonRule:
         """Nothing is known of any arm."""
         most = setting.max_delay
         ticks = ticks_of(self.change_every, setting)
         odds = LIVE_ODDS if setting.crowding else SIMULATED_ODDS
-        regimes = no_regimes(setting.arms, most, self.bins, MOST, ticks, odds)
+        regimes = no_regimes(setting.arms, most, BINS, MOST, ticks, odds)
         edges = np.asarray(regimes.ever.edges)
         return RegimeThompsonRule(
             reward=setting.reward,

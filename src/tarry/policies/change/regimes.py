@@ -11,8 +11,9 @@ its weight is moved by how well it foretold what was heard next:
 
 with a, r from the pool of all arms (`tarry.policies.change.pool`). An arm is taken to change at the
 rate 1/tau: in a time dt the share 1 - e^{-dt/tau} of all weight moves to a hypothesis that opens
-now. So one rule forgets what no longer foretells, notices that answers are overdue, and doubts an
-arm that has rested for long.
+now. For a hypothesis of age A that opened after the first play, tau is 5 A if that is less, and at
+least D: what has just changed is likely to change again. So one rule forgets what no longer
+foretells, notices that answers are overdue, and doubts an arm that has rested for long.
 
 What counts for hypothesis j is what all plays of the arm brought less what they had brought when it
 opened: that is all that is kept of it, so a fact is counted once and not once per hypothesis.
@@ -45,6 +46,7 @@ from tarry.randomness import Random
 SMALL = 0.01  # a weight below which a hypothesis may be merged with the next one
 GONE = 1e-6  # a weight below which the oldest one is dropped
 MOST_ODDS = 1e6  # that arms change, lest a world that has calmed down be doubted for ever
+YOUTH = 5.0  # a regime of age A is thought to go on for so many A, up to tau
 NOBODY_LEFT = 1e-9  # a share of plays that is not followed any further
 FRESH = -1  # the hypothesis that the arm has changed since its last play: nothing is known
 
@@ -79,10 +81,10 @@ class Regimes(NamedTuple):
         held = self.held[arm]
         moved = 1.0
         if held > 0:
-            kept = math.exp(-(now - self.last[arm]) / self.change_every)
             moved = 0.0
             for j in range(held):
                 place = first + self.order[first + j]
+                kept = math.exp(-(now - self.last[arm]) / self.lasts(place, now))
                 moved += self.weight[place] * (1.0 - kept)
                 self.weight[place] *= kept
         if held == self.most:
@@ -101,6 +103,17 @@ class Regimes(NamedTuple):
         self.held[arm] = held + 1
         self.played[arm] += 1
         self.last[arm] = now
+
+    def lasts(self, place: int, now: int) -> float:
+        """How long the regime of a hypothesis is thought to go on: tau, but less for a young one.
+
+        What has changed a short time ago changes again soon: outages end. That an arm was first
+        played a short time ago says nothing.
+        """
+        if self.played_before[place] == 0:
+            return self.change_every
+        young = YOUTH * (now - self.opened[place])
+        return min(max(young, float(self.ever.max_delay)), self.change_every)
 
     def merge(self, arm: int) -> None:
         """Make room: a hypothesis of little weight that is most like its neighbours joins one.
@@ -224,10 +237,11 @@ class Regimes(NamedTuple):
         if held == 0:
             return FRESH
         first = arm * self.most
-        kept = math.exp(-doubt * (now - self.last[arm]) / self.change_every)
+        away = doubt * (now - self.last[arm])
         left = rng.random()
         for j in range(held):
             slot = self.order[first + j]
+            kept = math.exp(-away / self.lasts(first + slot, now))
             left -= self.weight[first + slot] * kept
             if left < 0.0:
                 return slot
