@@ -61,6 +61,7 @@ _MODULES = (
     "logs",
     "policies",
     "problems",
+    "scenarios",
     "simulation",
     "theory",
 )
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from tarry import logs as logs
     from tarry import policies as policies
     from tarry import problems as problems
+    from tarry import scenarios as scenarios
     from tarry import simulation as simulation
     from tarry import theory as theory
     from tarry.experiments.compare import compare as compare

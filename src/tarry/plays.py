@@ -26,7 +26,7 @@ class Plays(NamedTuple):
     arm: Ints
     start: Ints  # when it started
     delay: Ints  # how long it took, OUT while nobody knows
-    ahead: Ints  # plays of its arm that were out when it started
+    ahead: Ints  # plays of its arm that were out when it started, for rules that ask for crowding
     context: FloatArray  # (rows, p): what was known of the request, NaN where it was not
 
     def row_of(self, number: int) -> int:
@@ -40,19 +40,21 @@ class Plays(NamedTuple):
 
 
 COMPLETE, FIRST_EDGE = 0, 1  # places in `edges`: D, at which a play is complete, and what follows
+AT_ONCE = 256  # plays that are told to reach an edge at once; of more, the rest at the next time
 
 
 class Ages(NamedTuple):
     """How far the plays have aged, as far as it was told: per edge the first play still younger.
 
     Plays start in the order of their numbers, so the plays that are old enough for an edge are
-    those before a cursor, and each of them passes each edge once.
+    those before a cursor, and each of them passes each edge once. After a long pause many are due:
+    a call tells of `AT_ONCE` of them, so that none takes long, and the next ones of the rest.
     """
 
     edges: Ints  # D, and then the ages that a rule asked for, in 1..D
     reached: Ints  # per edge: the first play that was not told to reach it
 
-    def enter(self, plays: Plays, row: int, number: int, now: int) -> None:
+    def fill(self, plays: Plays, row: int, number: int, now: int) -> None:
         """Fill the row of the play that is decided on now."""
         plays.number[row] = number
         plays.start[row] = now
@@ -69,8 +71,9 @@ class Ages(NamedTuple):
     def end_due(self, edge: int, plays: Plays, last: int, now: int) -> int:
         """One past the last play up to `last` that has reached it now; the cursor moves there."""
         number = self.reached[edge]
-        limit = now - self.edges[edge]
-        while number <= last and plays.start[plays.row_of(number)] <= limit:
+        limit, mask = now - self.edges[edge], len(plays.start) - 1
+        end = min(last + 1, number + AT_ONCE)
+        while number < end and plays.start[number & mask] <= limit:
             number += 1
         self.reached[edge] = number
         return number
@@ -84,7 +87,7 @@ class SteadyAges(NamedTuple):
 
     edges: IntArray
 
-    def enter(self, plays: Plays, row: int, number: int, now: int) -> None:
+    def fill(self, plays: Plays, row: int, number: int, now: int) -> None:
         """As in `Ages`; number and start are one column."""
         plays.number[row] = number
         plays.delay[row] = OUT

@@ -62,7 +62,7 @@ def test_drift_is_cut_wherever_another_arm_becomes_the_best(
     first = problem.plan[:, 0]
     piece = np.searchsorted(first, steps, "right") - 1
     for payoff in ("cost", "reward"):
-        gaps, slopes = (a.reshape(-1, arms) for a in problem.regret_rates(payoff))
+        gaps, slopes = problem.regret_rates(payoff).reshape(2, -1, arms)
         told = gaps[piece] + slopes[piece] * (steps - first[piece])[:, None]
         assert told == pytest.approx(problem.gaps_at(steps, payoff), abs=1e-12)
 
@@ -117,7 +117,9 @@ def test_says_when_it_changes() -> None:
 def test_memory_does_not_depend_on_the_horizon() -> None:
     """A piece that begins at step 10^15 takes no more room than one at step 10."""
     late, early = (changing({1: plain(1), step: plain(2)}).world(0) for step in (10**15, 10))
-    sizes = [[np.asarray(part).nbytes for part in world] for world in (late, early)]
+    sizes = [
+        [np.asarray(part).nbytes for part in (*w.laws, w.plan, w.caught)] for w in (late, early)
+    ]
     assert sizes[0] == sizes[1]
     assert changing({1: plain(1), 10**15: plain(2)}).delays(0, [10**15], [0]).shape == (1,)
 

@@ -10,8 +10,8 @@ from scipy import stats
 import tarry
 from tarry.errors import InputError
 from tarry.problems import REGRESSIONS, Contextual, Law, Problem, contextual, load
+from tarry.problems.context_world import draw_contexts
 from tarry.problems.regressions import grid
-from tarry.problems.world import draw_contexts
 
 PHONE = tarry.problems.bernoulli(3, 20, probabilities=[0.2, 0.5, 0.7])
 DESKTOP = tarry.problems.bernoulli(3, 20, probabilities=[0.9, 0.5, 0.1])

@@ -99,13 +99,14 @@ class Agent:
 
     def ask(self) -> Play:
         """Choose an arm and start a play of it; on disk before it is returned."""
+        if self.path is None:
+            return self._engine.ask()[0]
         play, number, seq = self._ask()
-        if self.path is not None:
-            try:
-                self._flush(seq)
-            except BaseException:
-                self._give_up(number)
-                raise
+        try:
+            self._flush(seq)
+        except BaseException:
+            self._give_up(number)
+            raise
         return play
 
     def tell(self, play: Play | ActivePlay | int, delay: float | None = None) -> Told:
@@ -117,8 +118,11 @@ class Agent:
         refused. A tell after the play was closed at D or cancelled is stored and counted as
         `Told.LATE` and does not move the statistics. A delay above D counts as D.
         """
-        told, seq = self._end(RETURN, play, None if delay is None else check_delay(delay))
-        self._flush(seq)
+        engine = self._engine
+        ticks = None if delay is None else check_delay(delay)
+        told, seq = engine.end(RETURN, engine.number_of(play), ticks)
+        if self.path is not None:
+            self._flush(seq)
         return told if isinstance(told, Told) else Told.REPEATED
 
     def fail(self, play: Play | ActivePlay | int) -> Told:
@@ -274,8 +278,7 @@ class Agent:
         if self._insist and engine.store.trouble:
             engine.check_process()
             engine.store.wait(engine.store.appended)  # nothing is begun before this works again
-        number, arm, now, seq = engine.ask()
-        return Play(engine.ids.id_of(number), arm.name, engine.ticker.utc(now)), number, seq
+        return engine.ask()
 
     def _end(
         self, kind: int, play: Play | ActivePlay | int, delay: int | None = None

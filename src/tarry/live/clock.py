@@ -130,9 +130,12 @@ class Ticker:
     def now(self) -> int:
         """The current tick; never less than at the last call."""
         seconds = self._clock.monotonic()
-        if not _fits(seconds):
+        try:
+            raw = round(seconds * TICKS) if -LATEST < seconds < LATEST else None
+        except (TypeError, ValueError):
+            raw = None
+        if raw is None:
             raise _no_time(seconds)
-        raw = round(seconds * TICKS)
         passed = raw - self._raw
         self._raw = raw
         if passed > 0:

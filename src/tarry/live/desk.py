@@ -29,6 +29,7 @@ from tarry.policies.driver import (
     decide,
     settle,
     settle_and_decide,
+    settle_decide_and_start,
 )
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import STOP, follow_phase
@@ -47,12 +48,15 @@ class Steps(NamedTuple):
 
     settle: Callable[..., None]
     settle_and_decide: Callable[..., int]
+    settle_decide_and_start: Callable[..., int]
     book_start: Callable[..., None]
     book_told: Callable[..., None]
     book_cancelled: Callable[..., None]
 
 
-INTERPRETED = Steps(settle, settle_and_decide, book_start, book_told, book_cancelled)
+INTERPRETED = Steps(
+    settle, settle_and_decide, settle_decide_and_start, book_start, book_told, book_cancelled
+)
 
 
 class Desk:
@@ -71,8 +75,8 @@ class Desk:
         self.ledger = ledger
         self.ages = ages
         self.rng = rng
-        self.use_table(plays)
         self.phased = hasattr(rule, "phase")
+        self.use_table(plays)
         # What is compiled, and ours, neither fails nor is interrupted half-way.
         self._decided = _changed_by_decisions(rule) if steps is INTERPRETED else []
         return self
@@ -80,7 +84,25 @@ class Desk:
     def use_table(self, plays: Plays) -> None:
         """Let this be the table of plays."""
         self.plays = plays
-        self._mask = len(plays.number) - 1
+        self._mask = mask = len(plays.number) - 1
+        rule, ledger, ages, rng, told = (
+            *(self.rule, self.ledger, self.ages, self.rng),
+            self.steps.book_told,
+        )
+        both = self.steps.settle_decide_and_start
+
+        # What every ask and every tell needs, with what it is about at hand.
+
+        def answer(number: int, delay: int, now: int) -> None:
+            told(rule, ledger, plays, ages, number & mask, delay, now, rng)
+
+        def at_once(number: int, now: int) -> int:
+            return both(rule, ledger, plays, ages, number, now, rng)
+
+        self.answer = answer  # play `number`, of an arm of this desk, took `delay`
+        self.at_once = at_once  # `choose` and `start` of what was chosen, for one that `is_quick`
+        # Where nothing can fail half-way, and the ledger does not begin anew in between.
+        self.is_quick = self.steps is not INTERPRETED and not self.phased and bool(self.arms)
 
     def seat(self) -> Self:
         """From now on the evidence of these arms is here."""
@@ -125,12 +147,6 @@ class Desk:
         """Play `number` is made now, of `arm`; it was chosen or entered just before, at `now`."""
         row = number & self._mask
         self.steps.book_start(self.rule, self.ledger, self.plays, row, arm, now)
-
-    def answer(self, number: int, delay: int, now: int) -> None:
-        """Play `number`, of an arm of this desk, took `delay`."""
-        rule, ledger, plays, ages = self.rule, self.ledger, self.plays, self.ages
-        row = number & self._mask
-        self.steps.book_told(rule, ledger, plays, ages, row, delay, now, self.rng)
 
     def cancel(self, number: int, age: int, booked: int, now: int) -> None:
         """Play `number`, `age` old, is no longer watched; sums get the delay `booked` for it."""

@@ -103,8 +103,10 @@ def explanation(core: Core, now: int) -> Explanation:
     age, slot = now - known.start[out], known.slot[out]
     ages = {arm.slot: age[slot == arm.slot] for arm in arms}
     overdue = {place: int((own >= core.max_delay).sum()) for place, own in ages.items()}
+    curves = core.tally.curves(register, arms)
     estimates = {
-        arm.slot: arm.curve.estimate(np.minimum(ages[arm.slot], core.max_delay)) for arm in arms
+        place: curve.estimate(np.minimum(ages[place], core.max_delay))
+        for place, curve in curves.items()
     }
     shares = {arm.slot: core.recent.count(arm.slot) / max(len(core.recent), 1) for arm in arms}
     payoff = "reward" if core.setting.reward else "cost"

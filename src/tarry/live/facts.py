@@ -7,6 +7,7 @@
     ADD, REMOVE, PAUSE, RESUME     what became of the arm `name`
     TIME      time went on to here without a play: a decision failed
     POLICY    from here on the policy `name` decides
+    CENSOR    nobody watches any of the plays that are out any longer
 
 That a play is closed at D follows from the times, and is no fact of its own. Evidence is a fold
 over facts (`apply`): a start has its arm, and nothing is decided again when a store is read.
@@ -14,11 +15,15 @@ over facts (`apply`): a start has its arm, and nothing is decided again when a s
 
 from typing import NamedTuple
 
+from tarry.live.censor import censor
 from tarry.live.core import Core
 from tarry.live.plays import Told
 
-START, RETURN, CANCEL, FAIL, ADD, REMOVE, PAUSE, RESUME, TIME, POLICY = range(1, 11)
+START, RETURN, CANCEL, FAIL, ADD, REMOVE, PAUSE, RESUME, TIME, POLICY, CENSOR = range(1, 12)
 STOPPED = -1  # the slot of a start that was none
+
+
+Row = tuple[int, int, int | None, int | None, str | None]  # the same without names, made sooner
 
 
 class Fact(NamedTuple):
@@ -44,6 +49,8 @@ def apply(core: Core, fact: Fact) -> Told | bool:
         return core.cancel(number or 0, time)
     elif kind == TIME:
         core.settle(time)
+    elif kind == CENSOR:
+        censor(core, time)
     elif kind != POLICY:
         _change_arms(core, kind, name or "", time)
     return True

@@ -9,7 +9,7 @@ from tarry.live.facts import CANCEL, FAIL, RETURN, START, Fact
 from tarry.live.history import Ended
 from tarry.live.machine import promised
 from tarry.live.plays import Arm
-from tarry.live.register import CANCELLED, CLOSED, FAILED, RETURNED, Register
+from tarry.live.register import BLOCK, CANCELLED, CLOSED, FAILED, RETURNED, Register
 from tarry.live.state import fill_tables
 
 MOST = 200_000  # plays that are looked at; more say little more, and take their time
@@ -105,6 +105,6 @@ def _take_desks(core: Core, scratch: Core) -> None:
     core.paused = desks[1] if len(desks) > 1 else None
     if core.promise is not None:
         core.promise = promised(core.maker)
-    while core.register.last + 1 - core.ended >= len(core.open.plays.number):
+    while core.register.last + 1 + BLOCK - core.ended > len(core.open.plays.number):
         grow(core.desks())
     fill_tables(core)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tarry.checks import check_payoff, check_whole, shortened
 from tarry.errors import InputError, JournalError
-from tarry.live.clock import as_clock, to_seconds, to_ticks
+from tarry.live.clock import TICKS, as_clock, to_seconds, to_ticks
 from tarry.live.store.place import check_path
 from tarry.policies.check import check_choice, check_policy
 from tarry.policies.label import policy_label
@@ -84,7 +84,7 @@ def check_max_delay(seconds: Any) -> int:
 def check_delay(seconds: Any) -> int:
     """A delay in ticks; what is longer than any D counts as that."""
     if type(seconds) is float and 0.0 <= seconds <= LONGEST:  # nearly always
-        return to_ticks(seconds)
+        return round(seconds * TICKS)
     try:
         number = math.nan if isinstance(seconds, NO_NUMBERS) else float(seconds)
     except (TypeError, ValueError, OverflowError):

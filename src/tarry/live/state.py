@@ -10,25 +10,26 @@ from typing import Any
 import numpy as np
 
 from tarry.arrays import IntArray, Role, arrays_of, is_tuple
+from tarry.live import curve
 from tarry.live.core import Core
 from tarry.live.desk import Desk
 from tarry.live.packed import packed, unpacked
 from tarry.live.plays import Arm
-from tarry.live.register import CANCELLED, OUT, Columns
+from tarry.live.register import CANCELLED, Columns
 from tarry.plays import CANCELLED as GONE
 from tarry.plays import NOBODY
 from tarry.policies.label import policy_label
 
 NUMBERS = ("now", "returned", "closed", "cancelled", "late", "failed", "failures", "ended", "kept")
 ARM_NUMBERS = ("plays", "returned", "closed", "cancelled", "late", "failed")
-CURVE = ("events", "sums", "squares", "cut")
 
 
 def dump(core: Core) -> bytes:
     """Everything that decides what `core` does next."""
+    core.fold()
     register = core.register
     columns: dict[str, Any] = dict(
-        register.columns(register.oldest, register.last + 1)._asdict().items()
+        register.look(register.oldest, register.last + 1)._asdict().items()
     )
     columns["recent"] = list(core.recent)
     columns["ages"] = core.open.ages.reached
@@ -36,8 +37,9 @@ def dump(core: Core) -> bytes:
     numbers = np.arange(core.ended, register.last + 1)
     columns["ahead"] = np.asarray(table.ahead)[numbers & (len(table.number) - 1)]
     arms = core.arms.values()
-    for name in CURVE:
-        columns[f"curve.{name}"] = [x for arm in arms for x in getattr(arm.curve, name)]
+    for name in curve.FIELDS:
+        parts = [getattr(arm.curve, name) for arm in arms]
+        columns[f"curve.{name}"] = np.concatenate(parts) if parts else []
     columns["pace"] = [x for arm in arms for x in arm.pace.numbers()]
     meta: dict[str, Any] = {
         "policy": policy_label(core.policy),
@@ -73,7 +75,6 @@ def load(core: Core, body: bytes) -> tuple[dict[str, Any], dict[str, IntArray]]:
     _load_arms(arms, meta, columns)
     core.register.fill(meta["oldest"], Columns(*(columns[name] for name in Columns._fields)))
     _check(core)
-    _count_out(core)
     return meta, columns
 
 
@@ -147,12 +148,12 @@ def numbers_of(rule: Any, path: str = "") -> list[list[Any]]:
 
 def _load_arms(arms: list[Arm], meta: dict[str, Any], columns: dict[str, IntArray]) -> None:
     """The curves and the pace of each arm."""
-    for name in CURVE:
-        column, place = columns[f"curve.{name}"].tolist(), 0
+    for name in curve.FIELDS:
+        column, place = columns[f"curve.{name}"], 0
         for arm in arms:
-            size = len(getattr(arm.curve, name))
-            setattr(arm.curve, name, column[place : place + size])
-            place += size
+            fresh = getattr(arm.curve, name)
+            fresh[:] = column[place : place + len(fresh)]
+            place += len(fresh)
         if place != len(column):
             raise ValueError(f"{len(column)} numbers for the curves")
     paces, place = columns["pace"].tolist(), 0
@@ -175,18 +176,6 @@ def _check(core: Core) -> None:
     )
     if not fits:
         raise ValueError("the plays do not fit each other")
-
-
-def _count_out(core: Core) -> None:
-    """How many plays of each arm are out, by when they began."""
-    register = core.register
-    known = register.columns(register.oldest, register.last + 1)
-    width = max(arm.width for arm in core.slots) if core.slots else 1
-    out = known.status == OUT
-    pairs = np.stack([known.slot[out].astype(np.int64), known.start[out] // width])
-    found, times = np.unique(pairs, axis=1, return_counts=True)
-    for (slot, bucket), count in zip(found.T.tolist(), times.tolist(), strict=True):
-        core.slots[slot].out[bucket] = count
 
 
 def _fill(array: Any, saved: IntArray, role: Role | None, path: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from tarry.ledger import Ledger
 from tarry.plays import CANCELLED, COMPLETE, FIRST_EDGE, OUT, Ages, Plays, SteadyAges
-from tarry.policies.protocol import aged, outlived, returned, started, withdrawn
+from tarry.policies.protocol import STOP, aged, outlived, returned, started, withdrawn
 from tarry.randomness import SELECT, Random
 
 
@@ -30,14 +30,14 @@ def decide(
 ) -> int:
     """The arm that the rule chooses for play `number`, to be made at time `now`."""
     row = plays.row_of(number)
-    ages.enter(plays, row, number, now)
+    ages.fill(plays, row, number, now)
     return rule.select(ledger, plays, row, now, rng.at(number, SELECT))
 
 
 def book_start(rule: Any, ledger: Ledger, plays: Plays, row: int, arm: int, now: int) -> None:
     """The play in `row` is made now, of `arm`."""
     plays.arm[row] = arm
-    if hasattr(rule, "crowding"):  # others need not wait for it
+    if hasattr(rule, "crowding"):
         plays.ahead[row] = ledger.missing(arm)
     ledger.book_play(arm, now)
     started(rule, plays, row)
@@ -95,6 +95,16 @@ def settle_and_decide(
     """`settle` for the plays before play `number`, then `decide` on it: an ask of live use."""
     settle(rule, ledger, plays, ages, number - 1, now)
     return decide(rule, ledger, plays, ages, number, now, rng)
+
+
+def settle_decide_and_start(
+    rule: Any, ledger: Ledger, plays: Plays, ages: Ages, number: int, now: int, rng: Random
+) -> int:
+    """`settle_and_decide`, and `book_start` of the arm that was chosen; STOP if none was."""
+    arm = settle_and_decide(rule, ledger, plays, ages, number, now, rng)
+    if arm != STOP:
+        book_start(rule, ledger, plays, plays.row_of(number), arm, now)
+    return arm
 
 
 def correct_ages(
@@ -165,6 +175,20 @@ def book_cancelled(
     """
     correct_ages(rule, ledger, plays, ages, row, lasted, now)
     age_for_the_last_time(rule, ledger, plays, ages, row, now)
+    give_up(rule, ledger, plays, ages, row, booked, now, rng)
+
+
+def give_up(
+    rule: Any,
+    ledger: Ledger,
+    plays: Plays,
+    ages: Ages,
+    row: int,
+    booked: int,
+    now: int,
+    rng: Random,
+) -> None:
+    """`book_cancelled` of a play whose ages up to now were all told."""
     plays.delay[row] = booked
     seen = ledger.book_return(plays.number[row], plays.arm[row], plays.start[row], booked)
     if seen and len(ages.edges) == FIRST_EDGE:

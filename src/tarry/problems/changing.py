@@ -12,11 +12,20 @@ from tarry.arrays import FloatArray, IntArray
 from tarry.checks import as_whole, check_payoff, check_whole, shortened
 from tarry.errors import InputError
 from tarry.problems.alias import cells_of
+from tarry.problems.changing_world import (
+    FIRST,
+    FROM,
+    ORIGIN,
+    SPAN,
+    TO,
+    ChangingWorld,
+    catch_delays,
+    draw_blocks,
+)
 from tarry.problems.contextual import Contextual
 from tarry.problems.law import Law
 from tarry.problems.problem import Payoff, Problem, indices
 from tarry.problems.recorded import Replay
-from tarry.problems.world import FIRST, FROM, ORIGIN, SPAN, TO, World
 
 LAST_STEP = 2**62
 
@@ -81,8 +90,8 @@ class Changing(Problem):
         steps = np.unique(np.concatenate((jumps, drifts[:, ORIGIN], ends))).astype(np.int64)
         return steps[steps > 1]
 
-    def regret_rates(self, payoff: Payoff) -> tuple[FloatArray, FloatArray]:
-        """What a play adds to the regret, by piece and arm: at first, and more in each step."""
+    def regret_rates(self, payoff: Payoff) -> FloatArray:
+        """What a play adds to the regret by piece and arm at first, then what each step adds."""
         first = self.plan[:, FIRST]
         gaps = self.gaps_at(first, payoff)
         each = (self.block_means[self.plan[:, TO]] - self.block_means[self.plan[:, FROM]]) / (
@@ -92,26 +101,30 @@ class Changing(Problem):
         later = np.append(first[1:], first[-1] + 2)
         best = self.best_at(np.where(later > first + 1, first + 1, first), payoff)
         steeper = each - np.take_along_axis(each, best[:, None], 1)
-        return gaps.ravel(), (-steeper if payoff == "reward" else steeper).ravel()
+        return np.concatenate((gaps, -steeper if payoff == "reward" else steeper)).ravel()
 
     @cached_property
     def _cells(self) -> tuple[IntArray, IntArray]:
         return cells_of(self.block_laws)
 
-    def world(self, seed: int = 0) -> World:
+    def world(self, seed: int = 0) -> ChangingWorld:
         """Delays under a seed, in the form the simulator reads."""
         most = np.full((len(self.caught), 1), self.max_delay)
         caught = np.hstack((self.caught, most)).astype(np.int64)
-        return super().world(seed)._replace(plan=self.plan, caught=caught)
+        return ChangingWorld(self._laws_under(seed), self.arms, self.plan, caught)
+
+    def delays(self, seed: int, steps: Any, arms: Any) -> IntArray:
+        """As for every problem; plays that an outage meets in flight may hang."""
+        found = super().delays(seed, steps, arms)
+        times, played = np.broadcast_arrays(steps, arms)
+        return catch_delays(self.world(seed), times, played, found)
 
     def contexts(self, seed: int, steps: Any) -> IntArray:
         """All 0: requests do not differ."""
         return np.zeros(np.shape(indices(steps, "steps", 1, LAST_STEP)), np.int64)
 
-    @property
-    def context_laws(self) -> Sequence[Law]:
-        """The laws of all blocks."""
-        return self.block_laws
+    def _states(self, seed: int, steps: IntArray) -> IntArray:
+        return draw_blocks(self.world(seed), steps)
 
     def _content(self) -> tuple[Any, ...]:
         told = self.plan.tobytes(), self.caught.tobytes()

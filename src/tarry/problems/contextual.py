@@ -12,10 +12,10 @@ from tarry.arrays import FloatArray, IntArray
 from tarry.checks import check_payoff, shortened
 from tarry.errors import InputError
 from tarry.problems.alias import alias_cells, cells_of
+from tarry.problems.context_world import ContextWorld, draw_contexts
 from tarry.problems.delays import check_max_delay, check_names, check_numbers
 from tarry.problems.law import Law
 from tarry.problems.problem import Payoff, Problem, frozen
-from tarry.problems.world import World
 
 CELL_BYTES = 16  # of a value of a law in the table that a run looks delays up in
 MOST_BYTES = 4 * 2**30
@@ -85,9 +85,12 @@ class Contextual(Problem):
     def _requests(self) -> IntArray:
         return alias_cells(np.arange(len(self.weights)), self.weights)
 
-    def world(self, seed: int = 0) -> World:
+    def world(self, seed: int = 0) -> ContextWorld:
         """Delays and contexts under a seed, in the form the simulator reads."""
-        return super().world(seed)._replace(requests=self._requests)
+        return ContextWorld(self._laws_under(seed), self.arms, self._requests, self.features)
+
+    def _states(self, seed: int, steps: IntArray) -> IntArray:
+        return draw_contexts(self.world(seed), steps)
 
     def _content(self) -> tuple[Any, ...]:
         told = self.rows.shape, self.rows.tobytes(), self.weights.tobytes(), tuple(self.columns)

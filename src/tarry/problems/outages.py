@@ -7,9 +7,9 @@ import numpy as np
 from tarry.checks import check_number, check_whole, shortened
 from tarry.errors import InputError
 from tarry.problems.changing import LAST_STEP, Changing, changing, cut_at_crossings, planned
+from tarry.problems.changing_world import FIRST, FROM, TO
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem
-from tarry.problems.world import FIRST, FROM, TO
 
 Kind = Literal["hang", "slow", "empty"]
 KINDS = ("hang", "slow", "empty")

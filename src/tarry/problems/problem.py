@@ -15,14 +15,7 @@ from tarry.errors import InputError
 from tarry.problems.alias import cells_of
 from tarry.problems.delays import check_max_delay, check_names
 from tarry.problems.law import Law
-from tarry.problems.world import (
-    World,
-    catch_delays,
-    draw_contexts,
-    draw_delays,
-    seed_words,
-    steady_world,
-)
+from tarry.problems.world import World, draw_delays, seed_words
 from tarry.tables import aligned
 
 Payoff = Literal["cost", "reward"]
@@ -122,17 +115,19 @@ class Problem:
         """The steps at which laws change: none, unless a problem says so."""
         return np.zeros(0, np.int64)
 
-    def regret_rates(self, payoff: Payoff) -> tuple[FloatArray, FloatArray]:
-        """What a play adds to the regret, by context, or piece, and arm; and more in each step.
-
-        The second is empty where nothing drifts.
-        """
-        return self.context_gaps(payoff).ravel(), np.zeros(0)
+    def regret_rates(self, payoff: Payoff) -> FloatArray:
+        """What a play adds to the regret, in the form that the world of this problem reads."""
+        return self.context_gaps(payoff).ravel()
 
     def contexts(self, seed: int, steps: Any) -> IntArray:
         """The contexts of `steps` (from 1) under a seed: rows of `features`, all 0 if it is one."""
+        check_whole("seed", seed, 0)
         chosen = indices(steps, "steps", 1, self.horizon_limit or 2**62)
-        return draw_contexts(self.world(seed), chosen.reshape(-1)).reshape(chosen.shape)
+        return self._states(seed, chosen.reshape(-1)).reshape(chosen.shape)
+
+    def _states(self, seed: int, steps: IntArray) -> IntArray:
+        """The contexts of steps: one, or those of a world in which laws depend on more."""
+        return np.zeros_like(steps)
 
     def survival(self, arm: int, x: Any) -> Any:
         """P(d >= x) for the delay d of an arm; x is a number or an array."""
@@ -143,12 +138,15 @@ class Problem:
         """The alias cells of all arms, one after another, and where each arm's begin."""
         return cells_of(self.laws)
 
-    def world(self, seed: int = 0) -> World:
-        """The delays of this problem under a seed, in the form the simulator reads."""
+    def world(self, seed: int = 0) -> Any:
+        """The delays of this problem under a seed, in the form the simulator reads: `AnyWorld`."""
+        return self._laws_under(seed)
+
+    def _laws_under(self, seed: int) -> World:
+        """Delays of the arms; of the virtual arms, where laws depend on more."""
         key0, key1 = seed_words(check_whole("seed", seed, 0))
         cells, offsets = self._cells
-        table = np.zeros((0, 0), dtype=np.int32)
-        return steady_world(cells, offsets, table, key0, key1, self.features)
+        return World(cells, offsets, np.zeros((0, 0), dtype=np.int32), key0, key1)
 
     def delays(self, seed: int, steps: Any, arms: Any) -> IntArray:
         """The delays of plays of `arms` in `steps` (from 1), two arrays or numbers that broadcast.
@@ -165,10 +163,8 @@ class Problem:
                 "the shapes must be the same or broadcast."
             ) from None
         times, played = (np.atleast_1d(array).ravel() for array in plays)
-        world = self.world(seed)
-        virtual = draw_contexts(world, times) * self.arms + played
-        delays = catch_delays(world, times, played, draw_delays(world, times, virtual))
-        return delays.reshape(plays[0].shape)
+        virtual = self._states(seed, times) * self.arms + played
+        return draw_delays(self._laws_under(seed), times, virtual).reshape(plays[0].shape)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the problem to a small file, which `tarry.problems.load` reads back."""

@@ -23,11 +23,11 @@ import numpy as np
 from tarry.errors import InputError, ProblemFileError
 from tarry.files import write_atomically
 from tarry.problems.changing import Changing, planned
+from tarry.problems.changing_world import FIRST, FROM, TO
 from tarry.problems.contextual import Contextual, contextual
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem
 from tarry.problems.recorded import Replay, replay
-from tarry.problems.world import FIRST, FROM, TO
 
 MAGIC = b"tarry problem "
 VERSION = 1
@@ -94,8 +94,10 @@ def encode(problem: Problem) -> bytes:
         arrays = [problem.rows.astype("<i4")]
     else:
         laws = problem.laws
-        if isinstance(problem, Contextual | Changing):
+        if isinstance(problem, Contextual):
             laws = problem.context_laws
+        if isinstance(problem, Changing):
+            laws = problem.block_laws
         facts |= {"kind": "laws", "sizes": [len(law.values) for law in laws]}
         arrays = [law.values.astype("<i4") for law in laws]
         arrays += [law.probabilities.astype("<f8") for law in laws]

@@ -12,7 +12,7 @@ from tarry.errors import InputError
 from tarry.problems.delays import check_delays, check_max_delay, check_names
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem
-from tarry.problems.world import World, steady_world
+from tarry.problems.world import World
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,11 +37,11 @@ class Replay(Problem):
         """The number of rows."""
         return int(self.rows.shape[0])
 
-    def world(self, seed: int = 0) -> World:
+    def _laws_under(self, seed: int) -> World:
         """The table itself; the seed is only checked, not used."""
         check_whole("seed", seed, 0)
-        nothing = np.zeros((0, 2), np.int64), np.zeros(self.arms + 1, np.int64)
-        return steady_world(*nothing, self.rows, 0, 0, self.features)
+        cells, offsets = np.zeros((0, 2), np.int64), np.zeros(self.arms + 1, np.int64)
+        return World(cells, offsets, self.rows, 0, 0)
 
     def _content(self) -> tuple[Any, ...]:
         return type(self), self.max_delay, self.names, self.rows.shape, self.rows.tobytes()

@@ -8,26 +8,25 @@ the step and the arm as its counter and the seed as its key, so that
 * no result depends on the order of the plays or on the number of workers,
 * nothing of size horizon x arms is ever allocated.
 
-Where laws change with time, a plan says which block of laws a step has; where they drift, a coin
-of the step decides between two blocks. Where requests differ, the context of a step is drawn in the
-same way from a stream of its own. The laws are then those of virtual arms: (context or block n,
-arm k) is number n K + k.
+A world in which laws depend on more than the arm is another class with the same three methods, so
+that the loop compiled for this one does nothing of it. Its laws are those of virtual arms: those of
+arm k in the n-th of several states of the world are number n K + k.
 
 `philox` and `World.delay` are plain integer code, right for Python's integers and for 64-bit
 integers that wrap around: a compiler may take them as they are.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
+from tarry.plays import Plays
 
 M32 = 0xFFFFFFFF
 COIN_BITS = 52
 DELAY_BITS = 32
 OF_DELAYS, OF_PROBLEMS, OF_CONTEXTS, OF_DRIFT = range(4)  # last word of the counter: streams apart
-FIRST, FROM, TO, ORIGIN, SPAN = range(5)  # the columns of a plan, see tarry.problems.changing
 
 
 def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> tuple[Any, Any, Any, Any]:
@@ -48,10 +47,23 @@ def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> tuple[Any, A
     return c0, c1, c2, c3
 
 
+class AnyWorld(Protocol):
+    """What the loop asks of a world."""
+
+    def meet(self, plays: Plays, row: int, step: int) -> int:
+        """The request of a step, told to its row; the number of the first virtual arm it has."""
+
+    def delay(self, step: int, arm: int) -> int:
+        """The delay of virtual arm `arm` (from 0) if it is played in step `step` (from 1)."""
+
+    def gap(self, gaps: FloatArray, step: int, arm: int) -> float:
+        """What a play of virtual arm `arm` in this step adds to the regret; `gaps` by place."""
+
+
 class World(NamedTuple):
     """All that a run needs to know of a problem: a delay for every step and arm.
 
-    Arm i (in a world with contexts, virtual arm i) owns the rows offsets[i] to offsets[i + 1] - 1
+    Arm i (where laws depend on more, virtual arm i) owns the rows offsets[i] to offsets[i + 1] - 1
     of `cells`. A row is a threshold in 0..2**52 and two delays, value + alias * 2**32: the value
     is drawn with probability threshold / 2**52, the alias otherwise.
     """
@@ -61,58 +73,10 @@ class World(NamedTuple):
     table: IntArray  # int32, (steps, arms): a replayed table, or (0, 0)
     key0: int  # two 32-bit words made from the seed
     key1: int
-    requests: IntArray  # int64, (contexts, 2): alias cells of the contexts; (0, 2) if there is one
-    features: FloatArray  # (contexts, p): what is known of a request
-    plan: IntArray  # int64, (pieces, 5): how laws change; (0, 5) if they do not
-    caught: IntArray  # int64, (n, 3): arm, step, D: plays of the arm out when the step begins hang
 
-    def piece(self, step: int) -> int:
-        """Which row of the plan step `step` belongs to."""
-        low = 0
-        high = self.plan.shape[0] - 1
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self.plan[middle, FIRST] <= step:
-                low = middle
-            else:
-                high = middle - 1
-        return low
-
-    def block(self, step: int) -> int:
-        """Which block of laws a play in step `step` has."""
-        piece = self.piece(step)
-        before = int(self.plan[piece, FROM])
-        after = int(self.plan[piece, TO])
-        if before == after:
-            return before
-        word = int(step)
-        w0, w1, _, _ = philox(word & M32, word >> 32, 0, OF_DRIFT, self.key0, self.key1)
-        coin = float((w0 << 20) | (w1 >> 12)) * 2.0**-COIN_BITS
-        gone = float(word - int(self.plan[piece, ORIGIN]))
-        return after if coin * float(self.plan[piece, SPAN]) < gone else before
-
-    def caught_delay(self, step: int, arm: int, delay: int) -> int:
-        """`delay`, or D if the play is out when an outage begins that plays in flight share."""
-        for row in range(self.caught.shape[0]):
-            begin = int(self.caught[row, 1])
-            if self.caught[row, 0] == arm and step < begin <= step + delay:
-                return int(self.caught[row, 2])
-        return delay
-
-    def context(self, step: int) -> int:
-        """Which context a step has, a row of `features`; in a world that changes, its block."""
-        if self.plan.shape[0] > 0:
-            return self.block(step)
-        count = self.requests.shape[0]
-        if count < 2:
-            return 0
-        word = int(step)
-        w0, w1, w2, w3 = philox(word & M32, word >> 32, 0, OF_CONTEXTS, self.key0, self.key1)
-        row = (w0 * count + ((w1 * count) >> 32)) >> 32
-        pair = int(self.requests[row, 1])
-        if ((w2 << 20) | (w3 >> 12)) < int(self.requests[row, 0]):
-            return pair & M32
-        return pair >> DELAY_BITS
+    def meet(self, plays: Plays, row: int, step: int) -> int:
+        """The request of a step, told to its row; the number of the first virtual arm it has."""
+        return 0
 
     def delay(self, step: int, arm: int) -> int:
         """The delay of arm `arm` (from 0) if it is played in step `step` (from 1)."""
@@ -128,18 +92,9 @@ class World(NamedTuple):
             return pair & M32
         return pair >> DELAY_BITS
 
-
-def steady_world(
-    cells: IntArray,
-    offsets: IntArray,
-    table: IntArray,
-    key0: int,
-    key1: int,
-    features: FloatArray,
-) -> World:
-    """A world in which nothing changes, with one context."""
-    requests, plan, caught = (np.zeros((0, columns), np.int64) for columns in (2, 5, 3))
-    return World(cells, offsets, table, key0, key1, requests, features, plan, caught)
+    def gap(self, gaps: FloatArray, step: int, arm: int) -> float:
+        """What a play of the arm adds to the regret."""
+        return gaps[arm]
 
 
 def draw_delays(world: World, steps: IntArray, arms: IntArray) -> IntArray:
@@ -150,38 +105,6 @@ def draw_delays(world: World, steps: IntArray, arms: IntArray) -> IntArray:
     words = philox(steps & M32, steps >> 32, arms, zero, world.key0, world.key1)
     first = world.offsets[arms]
     return from_cells(world.cells, first, world.offsets[arms + 1] - first, words)
-
-
-def draw_contexts(world: World, steps: IntArray) -> IntArray:
-    """`World.context` for an array of steps."""
-    if len(world.plan):
-        return draw_blocks(world, steps)
-    count = len(world.requests)
-    if count < 2:
-        return np.broadcast_to(np.int64(0), steps.shape)
-    zero = np.zeros_like(steps)
-    stream = zero + OF_CONTEXTS
-    words = philox(steps & M32, steps >> 32, zero, stream, world.key0, world.key1)
-    return from_cells(world.requests, zero, zero + count, words)
-
-
-def draw_blocks(world: World, steps: IntArray) -> IntArray:
-    """`World.block` for an array of steps."""
-    rows = world.plan[np.searchsorted(world.plan[:, FIRST], steps, "right") - 1]
-    zero = np.zeros_like(steps)
-    w0, w1, _, _ = philox(steps & M32, steps >> 32, zero, zero + OF_DRIFT, world.key0, world.key1)
-    coin = ((w0 << 20) | (w1 >> 12)).astype(np.float64) * 2.0**-COIN_BITS
-    gone = (steps - rows[..., ORIGIN]).astype(np.float64)
-    moved = coin * rows[..., SPAN].astype(np.float64) < gone
-    return np.where(moved, rows[..., TO], rows[..., FROM])
-
-
-def catch_delays(world: World, steps: IntArray, arms: IntArray, delays: IntArray) -> IntArray:
-    """`World.caught_delay` for arrays."""
-    for arm, begin, most in world.caught.tolist():
-        hit = (arms == arm) & (steps < begin) & (begin <= steps + delays)
-        delays = np.where(hit, most, delays)
-    return delays
 
 
 def from_cells(cells: IntArray, first: IntArray, count: IntArray, words: tuple[Any, ...]) -> Any:

@@ -7,7 +7,7 @@ from tarry.ledger import Ledger
 from tarry.plays import Plays, SteadyAges
 from tarry.policies.driver import book_seen, book_start, decide, settle
 from tarry.policies.protocol import STOP, follow_phase
-from tarry.problems.world import FIRST, World
+from tarry.problems.world import AnyWorld
 from tarry.randomness import Random
 from tarry.simulation.calendar import Calendar
 
@@ -43,9 +43,8 @@ def run_steps(
     plays: Plays,
     ages: SteadyAges,
     calendar: Calendar,
-    world: World,
+    world: AnyWorld,
     gaps: FloatArray,
-    slopes: FloatArray,
     tape: Tape,
     rng: Random,
     last: int,
@@ -56,13 +55,10 @@ def run_steps(
     total = tape.total[0]
     wanted = next_wanted(tape.steps, line, step)
     arms = len(ledger.plays)
-    features = world.features.shape[1]
     restarts = tape.marks[RESTARTS]
     while step <= last and restarts + SPARE_RESTARTS <= len(tape.restarts):
-        context = world.context(step)
         row = plays.row_of(step)
-        for column in range(features):
-            plays.context[row, column] = world.features[context, column]
+        first = world.meet(plays, row, step)
         arm = decide(rule, ledger, plays, ages, step, step, rng)
         failures = follow_phase(rule, ledger, restarts)
         if failures != restarts:
@@ -78,11 +74,10 @@ def run_steps(
             if arm != STOP:
                 tape.marks[MISUSED] = NO_ARM
             break
-        place = context * arms + arm  # a virtual arm
-        delay = world.caught_delay(step, arm, world.delay(step, place))
+        delay = world.delay(step, first + arm)
         book_start(rule, ledger, plays, row, arm, step)
         calendar.add(row, step + delay)
-        total += gap_of(world, gaps, slopes, step, arm, place)
+        total += world.gap(gaps, step, first + arm)
         if step == wanted:
             tape.arms[line] = arm
             tape.delays[line] = delay
@@ -100,17 +95,3 @@ def run_steps(
     tape.marks[LINE] = line
     tape.marks[RESTARTS] = restarts
     tape.total[0] = total
-
-
-def gap_of(
-    world: World, gaps: FloatArray, slopes: FloatArray, step: int, arm: int, place: int
-) -> float:
-    """What a play of `arm`, virtual arm `place`, adds to the regret in this step.
-
-    In a world that changes it is that of the piece, whichever law the delay was drawn from.
-    """
-    if world.plan.shape[0] == 0:
-        return gaps[place]
-    piece = world.piece(step)
-    place = piece * (len(gaps) // world.plan.shape[0]) + arm
-    return gaps[place] + slopes[place] * (step - world.plan[piece, FIRST])

@@ -7,7 +7,7 @@ from tarry.compiled.machine import CompiledLoop
 from tarry.compiled.teach import admit_modules, never_inline
 from tarry.ledger import Ledger
 from tarry.plays import Plays, SteadyAges
-from tarry.problems.world import World
+from tarry.problems.world import AnyWorld
 from tarry.randomness import RARE, Random
 from tarry.simulation.calendar import Calendar
 from tarry.simulation.loop import Tape, run_steps
@@ -19,9 +19,8 @@ def enter_loop(
     plays: Plays,
     ages: SteadyAges,
     calendar: Calendar,
-    world: World,
+    world: AnyWorld,
     gaps: FloatArray,
-    slopes: FloatArray,
     tape: Tape,
     rng: Random,
     last: int,
@@ -31,12 +30,13 @@ def enter_loop(
     The loop counts no references. Here they are counted, once a call, so that what was handed in
     is given back.
     """
-    run_steps(rule, ledger, plays, ages, calendar, world, gaps, slopes, tape, rng, last)
+    run_steps(rule, ledger, plays, ages, calendar, world, gaps, tape, rng, last)
 
 
 never_inline(*RARE)
 admit_modules(
     *("tarry.policies", "tarry.ledger", "tarry.plays", "tarry.randomness"),
-    *("tarry.problems.world", "tarry.simulation"),
+    *("tarry.problems.world", "tarry.problems.context_world", "tarry.problems.changing_world"),
+    "tarry.simulation",
 )
 LOOP = CompiledLoop(enter_loop)

@@ -138,7 +138,7 @@ def play(
             steady_ages(problem.max_delay, edges),
             empty_calendar(len(plays.number)),
             problem.world(seed),
-            *problem.regret_rates(payoff),
+            problem.regret_rates(payoff),
             _blank_tape(steps, horizon),
             new_random(seed),
         )

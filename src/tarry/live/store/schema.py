@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tarry.errors import JournalError
-from tarry.live.facts import Fact
+from tarry.live.facts import Fact, Row
 from tarry.live.history import Chunk
 from tarry.live.store.tail import Snapshot
 
@@ -134,7 +134,7 @@ def fact_crc(seq: int, fact: Fact) -> int:
     return zlib.crc32(repr((seq, *fact)).encode())
 
 
-def fact_row(seq: int, fact: Fact) -> tuple[Any, ...]:
+def fact_row(seq: int, fact: Row) -> tuple[Any, ...]:
     """The row of a fact."""
     return (seq, *fact, zlib.crc32(repr((seq, *fact)).encode()))
 

@@ -40,7 +40,7 @@ from tarry.live.store.schema import (
 from tarry.live.store.tail import Tail
 from tarry.live.store.wal import wal_path
 
-SNAPSHOT_EVERY = 5_000  # facts, or a sixteenth of the plays in the state if that is more
+SNAPSHOT_EVERY = 2_500  # facts, or a fortieth of the plays in the state if that is more
 PART = 1 << 18  # bytes of a snapshot that are written at once
 ROWS = 1_000  # facts that are deleted at once
 LOG = 1 << 22  # bytes of the write-ahead log at which it is folded into the file
@@ -79,6 +79,7 @@ class SqliteStore:
         self._db, self._second = found.db, found.second
         self.settings = found.settings
         self._tail = Tail(found.snapshot, found.facts)
+        self.append = self._tail.append  # see `Store`
         self.durable = self._tail.appended
         self._written = found.snapshot.number  # the latest snapshot that is in the file
         self._before = found.before  # the one before, from which on facts are kept
@@ -107,10 +108,6 @@ class SqliteStore:
         """See `Store`."""
         return self._tail.since_snapshot()
 
-    def append(self, fact: Fact) -> int:
-        """See `Store`."""
-        return self._tail.append(fact)
-
     def others(self) -> Sequence[Fact]:
         """See `Store`."""
         return ()
@@ -132,7 +129,7 @@ class SqliteStore:
     def snapshot_due(self, plays: int) -> bool:
         """See `Store`."""
         since = self._tail.appended - self._tail.snapshot.number
-        return since >= SNAPSHOT_EVERY and since >= plays // 16
+        return since >= SNAPSHOT_EVERY and since >= plays // 40
 
     def take_snapshot(self, body: bytes) -> None:
         """See `Store`."""
