@@ -46,6 +46,10 @@ _HOME = {
     "SurvivalUCB": "tarry.policies",
     "IncrementUCB": "tarry.policies",
     "RegimeThompson": "tarry.policies",
+    "DiscountedThompson": "tarry.policies",
+    "WindowThompson": "tarry.policies",
+    "FadingThompson": "tarry.policies",
+    "CUSUMUCB": "tarry.policies",
     "DelayedFTRL": "tarry.policies",
     "AccrualFTRL": "tarry.policies",
 }
@@ -84,6 +88,7 @@ if TYPE_CHECKING:
     from tarry.policies import BDSE as BDSE
     from tarry.policies import BHSE as BHSE
     from tarry.policies import CSE as CSE
+    from tarry.policies import CUSUMUCB as CUSUMUCB
     from tarry.policies import IMED as IMED
     from tarry.policies import KLUCB as KLUCB
     from tarry.policies import MOSS as MOSS
@@ -99,12 +104,15 @@ if TYPE_CHECKING:
     from tarry.policies import DelayedFTRL as DelayedFTRL
     from tarry.policies import DelayedThompson as DelayedThompson
     from tarry.policies import DelayedUCB as DelayedUCB
+    from tarry.policies import DiscountedThompson as DiscountedThompson
+    from tarry.policies import FadingThompson as FadingThompson
     from tarry.policies import IncrementUCB as IncrementUCB
     from tarry.policies import RegimeThompson as RegimeThompson
     from tarry.policies import Setting as Setting
     from tarry.policies import SurvivalThompson as SurvivalThompson
     from tarry.policies import SurvivalUCB as SurvivalUCB
     from tarry.policies import Uniform as Uniform
+    from tarry.policies import WindowThompson as WindowThompson
     from tarry.simulation.play import InterpretedWarning as InterpretedWarning
     from tarry.simulation.play import Run as Run
     from tarry.simulation.play import play as play

@@ -20,6 +20,15 @@ def never_stopping(policy: Any) -> Any:
     return dataclasses.replace(policy, threshold=easy)
 
 
+def in_steps(policy: Any, step: float) -> Any:
+    """The policy as it is in the simulator, on a clock with steps of so many seconds."""
+    if not hasattr(policy, "change_every"):
+        return policy
+    every = policy.change_every
+    loaded = {"load": bool(policy.load)} if hasattr(policy, "load") else {}
+    return dataclasses.replace(policy, change_every=every and every * step, **loaded)
+
+
 def number_of(agent: Agent, play: Any) -> int:
     """The number of a play, from 1 on."""
     return agent._engine.number_of(play)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from tarry.randomness import SELECT, Random
 from tests.policies.literal import World
+from tests.policies.literal_survival import draw as survival_draw
 
 
 @dataclass
@@ -20,13 +21,12 @@ class Hypothesis:
     weight: float
     bins: int
     plays: int = 0
-    events: list[int] = field(default_factory=list)
+    payoffs: list[list[float]] = field(default_factory=list)  # of the answers, by bin
     passes: list[int] = field(default_factory=list)
-    times: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """No counts."""
-        self.events, self.passes, self.times = ([0] * self.bins for _ in range(3))
+        self.payoffs, self.passes = [[] for _ in range(self.bins)], [0] * self.bins
 
 
 @dataclass
@@ -35,6 +35,7 @@ class Arm:
 
     hypotheses: list[Hypothesis] = field(default_factory=list)
     last: int = 0
+    began: int = 0  # its first play
     level: float | None = None
     answers: list[tuple[int, float]] = field(default_factory=list)  # out at the start, and loss
 
@@ -42,8 +43,10 @@ class Arm:
 class Regime:
     """The evidence of all arms."""
 
-    def __init__(self, world: World, bins: int, most: int, tau: float) -> None:
-        self.world, self.most, self.tau = world, most, tau
+    def __init__(self, world: World, bins: int, tau: float) -> None:
+        self.world, self.most, self.tau = world, 12, tau
+        self.odds = self.doubt = 1e-3
+        self.kinds: list[tuple[bool, int, int]] = []  # event or pass, bin, arm
         big_d = world.max_delay
         self.edges = sorted({round(big_d ** (i / (bins - 1))) for i in range(bins)})
         self.low = [0, *self.edges[:-1]]
@@ -82,10 +85,10 @@ class Regime:
         held = arm.hypotheses
         moved = 1.0
         if held:
-            stay = math.exp(-(now - arm.last) / self.tau)
-            moved = sum(h.weight * (1 - stay) for h in held)
-            for h in held:
-                h.weight *= stay
+            stay = [math.exp(-(now - arm.last) / self.lasts(arm, h, now)) for h in held]
+            moved = sum(h.weight * (1 - s) for h, s in zip(held, stay, strict=True))
+            for h, s in zip(held, stay, strict=True):
+                h.weight *= s
         if len(held) == self.most:
             inner = range(1, self.most - 1)
             light = [j for j in inner if held[j].weight < 0.01]
@@ -95,26 +98,38 @@ class Regime:
                 j = min(inner, key=lambda j: (held[j].weight, j))
             held[j + 1].weight += held[j].weight
             del held[j]
+        arm.began = arm.began or now
         held.append(Hypothesis(now, moved, len(self.edges)))
         for h in held:
             h.plays += 1
         arm.last = now
 
-    def observe(self, k: int, b: int, *, event: bool, delay: int = 0) -> None:
-        """A fact about arm k: an answer in bin b, or a play that outlived it."""
-        held = self.arms[k].hypotheses
+    def lasts(self, arm: Arm, h: Hypothesis, now: int) -> float:
+        """tau, or 5 times the age of a regime that began after the first play, at least D."""
+        if h.since == arm.began:
+            return self.tau
+        return min(self.tau, max(5 * (now - h.since), self.world.max_delay))
+
+    def observe(self, k: int, b: int, payoff: float | None = None) -> None:
+        """A fact about arm k: an answer in bin b, or, without a payoff, a play that outlived it."""
+        held, event = self.arms[k].hypotheses, payoff is not None
+        heard = [(e, i) for e, i, arm in self.kinds if arm == k and i == b]
+        up = self.a[b] + sum(e for e, _ in heard)
+        down = self.r[b] + sum(not e for e, _ in heard)
+        self.odds /= up / (up + down) if event else 1 - up / (up + down)
         for h in held:
-            up, down = self.a[b] + h.events[b], self.r[b] + h.passes[b]
+            up, down = self.a[b] + len(h.payoffs[b]), self.r[b] + h.passes[b]
             h.weight *= up / (up + down) if event else 1 - up / (up + down)
         total = sum(h.weight for h in held)
+        self.odds = min(max(self.odds * total, self.doubt), 1e6)
         for h in held:
             h.weight /= total
-            h.events[b] += event
             h.passes[b] += not event
-            h.times[b] += delay
+            h.payoffs[b] += [] if payoff is None else [payoff]
         while len(held) > 1 and held[0].weight < 1e-6:
             del held[0]
         self.everything.append((self.started, event, b))
+        self.kinds.append((event, b, k))
 
     def learn(self) -> None:
         """All facts of this step: answers, the latest play first, then ages, edge by edge."""
@@ -124,36 +139,42 @@ class Regime:
             if s + d == world.t - 1:
                 if d < big_d:
                     b = sum(edge <= d for edge in self.edges)
-                    self.observe(k, b, event=True, delay=d)
+                    self.observe(k, b, d / big_d)
                 loss = 1 - d / big_d if world.reward else d / big_d
                 self.arms[k].answers.append((self.ahead[s], loss))
         for b, edge in enumerate(self.edges):
             for s, k, d in rows:
                 if world.t - s == edge and s + d >= world.t:
-                    self.observe(k, b, event=False)
+                    self.observe(k, b)
 
     def draw(self, k: int, least: float, rng: Random) -> float:
         """How far from the best payoff a draw of the mean of arm k is."""
         arm, world = self.arms[k], self.world
+        if rng.random() >= self.odds / (1 + self.odds):  # nothing ever changes
+            x = survival_draw(world, k, self.edges, rng)
+            return 1 - x if world.reward else x
         thin = (least / arm.level) ** 0.35 if arm.level else 1.0
         found = None
         if arm.hypotheses:
-            stay = math.exp(-thin * (world.t - arm.last) / self.tau)
             u = rng.random()
             for h in arm.hypotheses:
-                u -= h.weight * stay
+                away = thin * (world.t - arm.last)
+                u -= h.weight * math.exp(-away / self.lasts(arm, h, world.t))
                 if u < 0:
                     found = h
                     break
-        alive, mean = 1.0, 0.0
+        mean, alive = 0.0, 1.0
         for b, edge in enumerate(self.edges):
-            n, m, time = self.a[b], self.r[b], self.a[b] * (self.low[b] + edge - 1) / 2
+            x = (self.low[b] + edge - 1) / 2 / world.max_delay
+            n, m, total = self.a[b], self.r[b], self.a[b] * x
             if found:
-                n, m, time = n + found.events[b], m + found.passes[b], time + found.times[b]
-            hazard = rng.beta(n, m)
-            mean += alive * hazard * time / n
-            alive *= 1 - hazard
-        mean = mean / world.max_delay + alive
+                n, m = n + len(found.payoffs[b]), m + found.passes[b]
+                total += sum(found.payoffs[b])
+            if alive >= 1e-9:
+                hazard = rng.beta(n, m)
+                mean += alive * hazard * total / n
+                alive *= 1 - hazard
+        mean += alive
         loss = 1 - mean if world.reward else mean
         if found:
             arm.level = loss if arm.level is None else 0.9 * arm.level + 0.1 * loss
@@ -181,17 +202,28 @@ class Regime:
 
 
 def regime_thompson(
-    world: World, rng: Random, *, bins: int, most: int, tau: float | None, load: bool
+    world: World, rng: Random, *, bins: int, tau: float | None, load: bool
 ) -> Iterator[int]:
     """RegimeThompson."""
-    regime = Regime(world, bins, most, 100 * world.max_delay if tau is None else tau)
+    regime = Regime(world, bins, 100 * world.max_delay if tau is None else tau)
+    arms = range(world.arms)
+    draws: dict[int, float] = {}
+    last = other = -1
     while True:
         regime.learn()
         rng = rng.at(world.t, SELECT)
         least = min((arm.level for arm in regime.arms if arm.level is not None), default=0.0)
-        draws = [regime.draw(k, least, rng) for k in range(world.arms)]
-        scores = [x * regime.crowded(k) if load else x for k, x in enumerate(draws)]
-        best = scores.index(min(scores))
+        anew = list(arms)
+        if draws and world.arms > 3:
+            anew = [last]
+            while len(anew) < 3:
+                other = (other + 1) % world.arms
+                if other != last:
+                    anew.append(other)
+        for k in anew:
+            draws[k] = regime.draw(k, least, rng)
+        scores = [draws[k] * regime.crowded(k) if load else draws[k] for k in arms]
+        last = min(arms, key=lambda k: (scores[k], len(world.of(k)), k))
         step = world.t
-        yield best
-        regime.play(best, step)
+        yield last
+        regime.play(last, step)

@@ -26,15 +26,13 @@ def test_small_worlds(payoff: Payoff) -> None:
             min_size=1,
             max_size=2,
         ),
-        arms=st.integers(1, 4),
+        arms=st.integers(1, 5),
         max_delay=st.one_of(st.integers(1, 3), st.integers(1, 40), st.just(5000)),
         horizon=st.one_of(st.integers(1, 12), st.integers(13, 60)),
         policy=st.builds(
             tarry.RegimeThompson,
             change_every=st.sampled_from([None, 0.5, 20, 1000.0]),
             load=st.sampled_from([None, True]),
-            bins=st.sampled_from([2, 5, 24]),
-            most=st.sampled_from([3, 5, 12]),
         ),
         seed=st.integers(0, 2**16),
     )
@@ -54,8 +52,7 @@ def test_small_worlds(payoff: Payoff) -> None:
             lambda world: regime_thompson(
                 world,
                 new_random(seed),
-                bins=policy.bins,
-                most=policy.most,
+                bins=24,
                 tau=policy.change_every,
                 load=bool(policy.load),
             ),

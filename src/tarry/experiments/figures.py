@@ -59,8 +59,12 @@ def plot_curves(
     log: bool = False,
     title: str = "",
     levels: Sequence[Level] = (),
+    marks: Sequence[int] = (),
 ) -> Axes:
-    """Regret against steps, for curves by (problem, policy), into a file or into `axes`."""
+    """Regret against steps, for curves by (problem, policy), into a file or into `axes`.
+
+    `marks` are steps at which something changes.
+    """
     if band not in BANDS:
         raise InputError(f"The band is {band!r}; it must be one of {', '.join(BANDS)}.")
     with styled():
@@ -69,6 +73,10 @@ def plot_curves(
         policies = list(dict.fromkeys(policy for _, policy in curves))
         problems = list(dict.fromkeys(problem for problem, _ in curves))
         draw_curves(target, curves, band=band, log=log, levels=levels)
+        last = max((int(curve.steps[-1]) for curve in curves.values()), default=0)
+        for step in marks:
+            if step <= last:
+                target.axvline(step, color=INK, lw=0.6, alpha=0.45, linestyle=(0, (2, 2)), zorder=0)
         target.set_title(title)
         handles = legend_handles(policies, problems, levels)
         if own:

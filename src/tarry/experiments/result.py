@@ -84,6 +84,12 @@ class Result:
         """The seed of the comparison."""
         return int(self.description["seed"])
 
+    def changes(self, problem: str | None = None) -> Sequence[int]:
+        """The steps at which a problem changes; none if it does not."""
+        described = self.description["problems"][self._place(problem)]
+        found: Sequence[int] = described.get("changes", ())
+        return found
+
     def about(self, problem: str | None = None) -> Mapping[str, Any]:
         """What the experiment says of a problem besides its name, such as a parameter of it."""
         described: Mapping[str, Any] = self.description["problems"][self._place(problem)]["about"]
@@ -170,13 +176,16 @@ class Result:
         Policies differ by colour, problems by line style. `band` is "std" (one standard deviation
         of the runs to each side, as in the paper), "interval" (95 % interval of the mean),
         "quantiles" (the middle 90 % of the runs, with the worst as a thin line) or "none". `log`
-        makes the regret axis logarithmic.
+        makes the regret axis logarithmic. Where problems change, thin vertical lines say when.
         """
         figures = drawing()
         names = [self._name(name) for name in problems or self.problems]
         labels = [self.policies[self._number(policy)] for policy in policies or self.policies]
         curves = {(name, label): self.curve(label, name) for name in names for label in labels}
-        drawn: Axes = figures.plot_curves(curves, path=path, axes=axes, band=band, log=log)
+        marks = sorted({step for name in names for step in self.changes(name)})
+        drawn: Axes = figures.plot_curves(
+            curves, path=path, axes=axes, band=band, log=log, marks=marks
+        )
         return drawn
 
     def save(self, folder: str | os.PathLike[str]) -> None:

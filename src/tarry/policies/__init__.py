@@ -8,7 +8,11 @@ from tarry.policies.adversarial.delayed_ftrl import DelayedFTRL
 from tarry.policies.baselines.delayed_thompson import DelayedThompson
 from tarry.policies.baselines.qpmd import QPMD
 from tarry.policies.baselines.uniform import Uniform
+from tarry.policies.change.cusum_ucb import CUSUMUCB
+from tarry.policies.change.discounted_thompson import DiscountedThompson
+from tarry.policies.change.fading_thompson import FadingThompson
 from tarry.policies.change.regime_thompson import RegimeThompson
+from tarry.policies.change.window_thompson import WindowThompson
 from tarry.policies.elimination.bdse import BDSE
 from tarry.policies.elimination.bhse import BHSE
 from tarry.policies.elimination.cse import CSE
@@ -49,6 +53,10 @@ POLICIES: dict[str, type[Any]] = {
         SurvivalUCB,
         IncrementUCB,
         RegimeThompson,
+        DiscountedThompson,
+        WindowThompson,
+        FadingThompson,
+        CUSUMUCB,
         DelayedFTRL,
         AccrualFTRL,
         Uniform,
@@ -68,6 +76,7 @@ __all__ = [
     "BDSE",
     "BHSE",
     "CSE",
+    "CUSUMUCB",
     "IMED",
     "KLUCB",
     "MOSS",
@@ -84,6 +93,8 @@ __all__ = [
     "DelayedFTRL",
     "DelayedThompson",
     "DelayedUCB",
+    "DiscountedThompson",
+    "FadingThompson",
     "IncrementUCB",
     "Policy",
     "RegimeThompson",
@@ -92,5 +103,6 @@ __all__ = [
     "SurvivalThompson",
     "SurvivalUCB",
     "Uniform",
+    "WindowThompson",
     "by_name",
 ]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from tarry.errors import UnknownNameError
 from tarry.problems.adversaries import adversary
 from tarry.problems.builders import deterministic, from_distributions, from_pmf, from_samples
+from tarry.problems.changing import Changing, changing, drifting
 from tarry.problems.contextual import Contextual, contextual
 from tarry.problems.discretise import discretise
 from tarry.problems.families import (
@@ -26,6 +27,7 @@ from tarry.problems.hard import (
 )
 from tarry.problems.heavy import pareto
 from tarry.problems.law import Law
+from tarry.problems.outages import outage
 from tarry.problems.problem import Problem
 from tarry.problems.problem_file import load
 from tarry.problems.recorded import Replay, replay
@@ -39,9 +41,11 @@ from tarry.problems.regressions import (
 from tarry.problems.requests import from_table, segments
 
 __all__ = [
+    "CHANGES",
     "FAMILIES",
     "HARD",
     "REGRESSIONS",
+    "Changing",
     "Contextual",
     "Law",
     "Problem",
@@ -50,9 +54,11 @@ __all__ = [
     "bernoulli",
     "by_name",
     "cdn",
+    "changing",
     "contextual",
     "deterministic",
     "discretise",
+    "drifting",
     "dwell",
     "from_distributions",
     "from_pmf",
@@ -67,6 +73,7 @@ __all__ = [
     "load",
     "log_linear",
     "no_answer",
+    "outage",
     "pareto",
     "proportional_hazards",
     "replay",
@@ -77,13 +84,20 @@ __all__ = [
 ]
 
 
+CHANGES: dict[str, Callable[..., Problem]] = {
+    "changing": changing,
+    "drifting": drifting,
+    "outage": outage,
+}
+
+
 def by_name(name: object) -> Callable[..., Problem]:
-    """The family of FAMILIES or REGRESSIONS or the instance of HARD with this name.
+    """The family of FAMILIES or REGRESSIONS, the instance of HARD or the maker of CHANGES so named.
 
     >>> by_name("bernoulli")(arms=2, max_delay=10, seed=3)
     <Problem bernoulli(arms=2, max_delay=10, seed=3): 2 arms, max_delay 10>
     """
-    makers = {**FAMILIES, **REGRESSIONS, **HARD}
+    makers = {**FAMILIES, **REGRESSIONS, **CHANGES, **HARD}
     if not isinstance(name, str) or name not in makers:
         raise UnknownNameError.of("problem family", name, makers)
     return makers[name]

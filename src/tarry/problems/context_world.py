@@ -44,6 +44,10 @@ class ContextWorld(NamedTuple):
         """The delay of virtual arm `arm` if it is played in step `step`."""
         return self.laws.delay(step, arm)
 
+    def gap(self, gaps: FloatArray, step: int, arm: int) -> float:
+        """What a play of virtual arm `arm` adds to the regret."""
+        return gaps[arm]
+
 
 def draw_contexts(world: ContextWorld, steps: IntArray) -> IntArray:
     """`ContextWorld.context` for an array of steps."""

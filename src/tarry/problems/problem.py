@@ -110,6 +110,15 @@ class Problem:
         """Delta(n, i): what a play of arm i in context n adds to the regret, (contexts, arms)."""
         return self.gaps(payoff).reshape(1, -1)
 
+    @property
+    def changes(self) -> IntArray:
+        """The steps at which laws change: none, unless a problem says so."""
+        return np.zeros(0, np.int64)
+
+    def regret_rates(self, payoff: Payoff) -> FloatArray:
+        """What a play adds to the regret, in the form that the world of this problem reads."""
+        return self.context_gaps(payoff).ravel()
+
     def contexts(self, seed: int, steps: Any) -> IntArray:
         """The contexts of `steps` (from 1) under a seed: rows of `features`, all 0 if it is one."""
         check_whole("seed", seed, 0)

@@ -8,7 +8,7 @@ the step and the arm as its counter and the seed as its key, so that
 * no result depends on the order of the plays or on the number of workers,
 * nothing of size horizon x arms is ever allocated.
 
-A world in which laws depend on more than the arm is another class with the same two methods, so
+A world in which laws depend on more than the arm is another class with the same three methods, so
 that the loop compiled for this one does nothing of it. Its laws are those of virtual arms: those of
 arm k in the n-th of several states of the world are number n K + k.
 
@@ -26,7 +26,7 @@ from tarry.plays import Plays
 M32 = 0xFFFFFFFF
 COIN_BITS = 52
 DELAY_BITS = 32
-OF_DELAYS, OF_PROBLEMS, OF_CONTEXTS = range(3)  # last word of the counter: streams apart
+OF_DELAYS, OF_PROBLEMS, OF_CONTEXTS, OF_DRIFT = range(4)  # last word of the counter: streams apart
 
 
 def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> tuple[Any, Any, Any, Any]:
@@ -55,6 +55,9 @@ class AnyWorld(Protocol):
 
     def delay(self, step: int, arm: int) -> int:
         """The delay of virtual arm `arm` (from 0) if it is played in step `step` (from 1)."""
+
+    def gap(self, gaps: FloatArray, step: int, arm: int) -> float:
+        """What a play of virtual arm `arm` in this step adds to the regret; `gaps` by place."""
 
 
 class World(NamedTuple):
@@ -88,6 +91,10 @@ class World(NamedTuple):
         if ((w2 << 20) | (w3 >> 12)) < int(self.cells[row, 0]):
             return pair & M32
         return pair >> DELAY_BITS
+
+    def gap(self, gaps: FloatArray, step: int, arm: int) -> float:
+        """What a play of the arm adds to the regret."""
+        return gaps[arm]
 
 
 def draw_delays(world: World, steps: IntArray, arms: IntArray) -> IntArray:

@@ -77,7 +77,7 @@ def run_steps(
         delay = world.delay(step, first + arm)
         book_start(rule, ledger, plays, row, arm, step)
         calendar.add(row, step + delay)
-        total += gaps[first + arm]
+        total += world.gap(gaps, step, first + arm)
         if step == wanted:
             tape.arms[line] = arm
             tape.delays[line] = delay

@@ -36,6 +36,7 @@ def enter_loop(
 never_inline(*RARE)
 admit_modules(
     *("tarry.policies", "tarry.ledger", "tarry.plays", "tarry.randomness"),
-    *("tarry.problems.world", "tarry.problems.context_world", "tarry.simulation"),
+    *("tarry.problems.world", "tarry.problems.context_world", "tarry.problems.changing_world"),
+    "tarry.simulation",
 )
 LOOP = CompiledLoop(enter_loop)

@@ -59,7 +59,8 @@ class Run:
     steps: Steps
     arms: IntArray
     delays: IntArray
-    regret: FloatArray  # cumulative pseudo-regret: the gaps of the arms played, added up
+    regret: FloatArray  # cumulative pseudo-regret: the gaps of the arms played, added up; where
+    # laws change or requests differ, against the best arm of each step
     restarts: Steps  # the steps at which a phase failed (the next step to be played then)
     failed_at: int | None  # where a rule that may give up did so (CSE, RSE), else None
     mode: str  # "compiled" or "interpreted"
@@ -137,7 +138,7 @@ def play(
             steady_ages(problem.max_delay, edges),
             empty_calendar(len(plays.number)),
             problem.world(seed),
-            problem.context_gaps(payoff).ravel(),
+            problem.regret_rates(payoff),
             _blank_tape(steps, horizon),
             new_random(seed),
         )

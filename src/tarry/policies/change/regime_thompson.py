@@ -6,22 +6,26 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tarry.arrays import ArmState, Constant, Floats, Ints
-from tarry.checks import check_positive, check_whole
+from tarry.arrays import ArmState, Constant, Floats, FreshState, Ints
+from tarry.checks import check_positive
 from tarry.errors import InputError
 from tarry.ledger import Ledger
 from tarry.plays import Plays
-from tarry.policies.bins import bin_of, geometric_edges
 from tarry.policies.change.crowding import Crowding, no_crowding
+from tarry.policies.change.discounted_thompson import ticks_of
 from tarry.policies.change.pool import Pool, empty_pool
 from tarry.policies.change.regimes import FRESH, Regimes, no_regimes
 from tarry.policies.protocol import Setting
 from tarry.randomness import Random
 
-DELAYS = 100  # tau, in delays D, if nothing is said
 UNKNOWN = -1.0  # the level of an arm that was never drawn
 KEEP = 0.9  # of a level, at each draw
 THIN = 0.35
+BINS = 24  # or fewer, where D has not so many different whole numbers
+MOST = 12  # M, how many hypotheses an arm may have
+OTHERS = 2  # arms drawn anew in a step besides the one played last
+LIVE_ODDS = 1.0  # that arms change at all: routes do,
+SIMULATED_ODDS = 1e-3  # problems of the literature mostly do not
 
 
 class RegimeThompsonRule(NamedTuple):
@@ -33,37 +37,78 @@ class RegimeThompsonRule(NamedTuple):
     pool: Pool
     regimes: Regimes
     crowding: Crowding
+    draws: ArmState[Floats]  # the latest draw of each arm: how far from the best payoff its mean is
     levels: ArmState[Floats]  # faded means of the draws of each arm, or UNKNOWN
+    turn: FreshState[Ints]  # the arm played last, or -1, and the arm drawn anew before
 
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
-        """A draw of each arm; play the least."""
-        arms = len(self.levels)
-        least = -1.0
-        for arm in range(arms):
-            if self.levels[arm] >= 0.0 and (least < 0.0 or self.levels[arm] < least):
-                least = self.levels[arm]
+        """Draw the arm played last and two others anew; play the best of all draws."""
+        self.draw_some(now, rng)
         best = 0
-        best_score = 0.0
-        for arm in range(arms):
-            doubt = 1.0
-            if self.levels[arm] > 0.0:
-                doubt = (least / self.levels[arm]) ** THIN
-            score = self.draw_loss(arm, doubt, now, rng)
-            score *= self.crowding.factor(arm, ledger.missing(arm))
-            if arm == 0 or score < best_score:
-                best_score = score
+        least = 0.0
+        for arm in range(len(self.draws)):
+            score = self.draws[arm] * self.crowding.factor(arm, ledger.missing(arm))
+            if (
+                arm == 0
+                or score < least
+                or (score == least and ledger.plays[arm] < ledger.plays[best])
+            ):
+                least = score
                 best = arm
+        self.turn[0] = best
         return best
 
-    def draw_loss(self, arm: int, doubt: float, now: int, rng: Random) -> float:
-        """One draw of how far the arm's mean payoff is from the best one."""
-        slot = self.regimes.draw_regime(arm, doubt, now, rng)
-        mean = self.regimes.draw_payoff(arm, slot, self.pool, rng)
+    def draw_some(self, now: int, rng: Random) -> None:
+        """Draw anew: the arm played last and two others in turn; all of them if there are few."""
+        arms = len(self.draws)
+        least = 0.0
+        known = False
+        for arm in range(arms):
+            if self.levels[arm] >= 0.0 and (not known or self.levels[arm] < least):
+                least = self.levels[arm]
+                known = True
+        played = self.turn[0]
+        if played < 0 or arms <= OTHERS + 1:
+            for arm in range(arms):
+                self.draws[arm] = self.draw_loss(arm, least, now, rng)
+            return
+        self.draws[played] = self.draw_loss(played, least, now, rng)
+        other = self.turn[1]
+        for _ in range(OTHERS):
+            other = other + 1 if other + 1 < arms else 0
+            if other == played:
+                other = other + 1 if other + 1 < arms else 0
+            self.draws[other] = self.draw_loss(other, least, now, rng)
+        self.turn[1] = other
+
+    def draw_loss(self, arm: int, least: float, now: int, rng: Random) -> float:
+        """One draw of how far the arm's mean payoff is from the best one.
+
+        `least` is the least level of all arms.
+        """
+        regimes = self.regimes
+        if rng.random() * (1.0 + regimes.odds[0]) >= regimes.odds[0]:
+            return self.draw_unchanged(arm, rng)
+        doubt = 1.0
+        if self.levels[arm] > 0.0:
+            doubt = (least / self.levels[arm]) ** THIN
+        slot = regimes.draw_regime(arm, doubt, now, rng)
+        mean = regimes.draw_payoff(arm, slot, self.pool, rng)
         loss = 1.0 - mean if self.reward else mean
         if slot != FRESH:
             level = self.levels[arm]
             self.levels[arm] = loss if level < 0.0 else KEEP * level + (1.0 - KEEP) * loss
         return loss
+
+    def draw_unchanged(self, arm: int, rng: Random) -> float:
+        """The same, if no arm ever changes: as `SurvivalThompson`."""
+        ever = self.regimes.ever
+        known = ever.known(arm)
+        if known <= 0.0:
+            return 0.0
+        weight = (1.0 - rng.random()) ** (1.0 / known)
+        mean = ever.draw_mean(arm, rng)
+        return weight * (1.0 - mean if self.reward else mean)
 
     def started(self, plays: Plays, row: int) -> None:
         """Another hypothesis opens."""
@@ -75,7 +120,7 @@ class RegimeThompsonRule(NamedTuple):
         arm = plays.arm[row]
         delay = plays.delay[row]
         if delay < self.max_delay:
-            self.regimes.hear_answer(arm, bin_of(self.edges, delay), delay, self.pool)
+            self.regimes.hear_answer(arm, delay, self.pool)
         payoff = delay / self.max_delay
         self.crowding.hear_loss(arm, plays.ahead[row], 1.0 - payoff if self.reward else payoff)
 
@@ -108,6 +153,14 @@ class RegimeThompson:
     above the others is probed more rarely: thin = (least level / its level)^0.35, where the level
     of an arm is a faded mean of its draws.
 
+    Whether arms change at all is learnt, too: the odds of it grow by how much better the hypotheses
+    foretold what was heard than all that was ever heard of the arm. With the complement an arm is
+    drawn as by `SurvivalThompson`. In simulation the odds begin at 1 to 1000, so that next to
+    nothing is paid where nothing changes; live they begin at 1 to 1, for routes do change. One
+    drastic change is enough to settle it.
+
+    Each step draws anew for the arm played last and for two others in turn.
+
     Forgetting, noticing that answers are overdue, probing of arms that rest, and return after an
     outage follow from this; no arm is ever out for good, and there is no alarm to configure.
 
@@ -118,8 +171,6 @@ class RegimeThompson:
             seconds; by default 100 times the max_delay.
         load: Whether to learn how much plays that are out slow down others of their arm; by default
             where that can be: live, and not in the simulator, where delays depend on nothing.
-        bins: Number of bins, from 2; fewer where D has not so many different whole numbers.
-        most: M, how many hypotheses an arm may have, from 3.
 
     >>> import tarry
     >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
@@ -130,8 +181,6 @@ class RegimeThompson:
 
     change_every: float | None = None
     load: bool | None = None
-    bins: int = 24
-    most: int = 12
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "ours"
     needs_horizon: ClassVar[bool] = False
@@ -143,25 +192,24 @@ class RegimeThompson:
             check_positive("change_every", self.change_every)
         if self.load is not None and not isinstance(self.load, bool):
             raise InputError(f"load is {self.load!r}; give True, False or None.")
-        check_whole("number of bins", self.bins, 2)
-        check_whole("number of hypotheses", self.most, 3)
 
     def start(self, setting: Setting) -> RegimeThompsonRule:
         """Nothing is known of any arm."""
         most = setting.max_delay
-        edges = geometric_edges(most, self.bins)
-        if self.change_every is None:
-            ticks = float(DELAYS * most)
-        else:
-            ticks = float(self.change_every) * setting.unit
+        ticks = ticks_of(self.change_every, setting)
+        odds = LIVE_ODDS if setting.crowding else SIMULATED_ODDS
+        regimes = no_regimes(setting.arms, most, BINS, MOST, ticks, odds)
+        edges = np.asarray(regimes.ever.edges)
         return RegimeThompsonRule(
             reward=setting.reward,
             max_delay=most,
             edges=edges,
             pool=empty_pool(edges),
-            regimes=no_regimes(setting.arms, most, edges, self.most, ticks),
+            regimes=regimes,
             crowding=no_crowding(
                 setting.arms, watched=setting.crowding if self.load is None else self.load
             ),
+            draws=np.zeros(setting.arms),
             levels=np.full(setting.arms, UNKNOWN),
+            turn=np.array([-1, -1], np.int64),
         )

@@ -11,11 +11,17 @@ its weight is moved by how well it foretold what was heard next:
 
 with a, r from the pool of all arms (`tarry.policies.change.pool`). An arm is taken to change at the
 rate 1/tau: in a time dt the share 1 - e^{-dt/tau} of all weight moves to a hypothesis that opens
-now. So one rule forgets what no longer foretells, notices that answers are overdue, and doubts an
-arm that has rested for long.
+now. For a hypothesis of age A that opened after the first play, tau is 5 A if that is less, and at
+least D: what has just changed is likely to change again. So one rule forgets what no longer
+foretells, notices that answers are overdue, and doubts an arm that has rested for long.
 
 What counts for hypothesis j is what all plays of the arm brought less what they had brought when it
 opened: that is all that is kept of it, so a fact is counted once and not once per hypothesis.
+
+Whether arms change at all is a hypothesis, too. The odds that they do begin with what the world is
+taken for, and are multiplied by how much better the hypotheses above foretold each fact than all
+that was ever heard of the arm did. Where nothing changes they stay low, and nothing is paid for
+following changes; where something did, they are high ever after.
 """
 
 import math
@@ -23,12 +29,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import ArmEvidence, Constant, FloatArray, Floats, IntArray, Ints
+from tarry.arrays import (
+    ArmEvidence,
+    Constant,
+    FloatArray,
+    Floats,
+    IntArray,
+    Ints,
+    SharedEvidence,
+)
+from tarry.policies.bins import bin_of
 from tarry.policies.change.pool import Pool
+from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 from tarry.randomness import Random
 
 SMALL = 0.01  # a weight below which a hypothesis may be merged with the next one
 GONE = 1e-6  # a weight below which the oldest one is dropped
+MOST_ODDS = 1e6  # that arms change, lest a world that has calmed down be doubted for ever
+YOUTH = 5.0  # a regime of age A is thought to go on for so many A, up to tau
+NOBODY_LEFT = 1e-9  # a share of plays that is not followed any further
 FRESH = -1  # the hypothesis that the arm has changed since its last play: nothing is known
 
 
@@ -41,22 +60,20 @@ class Regimes(NamedTuple):
 
     most: int  # M
     change_every: float  # tau, in ticks
-    max_delay: int
-    edges: Constant[Ints]
-    centre: Constant[Floats]  # of the bins, in ticks
+    least_odds: float  # that arms change: those of the beginning
+    centre: Constant[Floats]  # the middle of each bin, as a payoff
     held: ArmEvidence[Ints]  # how many hypotheses an arm has
     order: ArmEvidence[Ints]
     opened: ArmEvidence[Ints]  # s_j
     weight: ArmEvidence[Floats]  # w_j
-    played_before: ArmEvidence[Ints]  # plays of the arm before it opened
+    played_before: ArmEvidence[Ints]  # plays of the arm before it opened, and by bin:
     events_before: ArmEvidence[Floats]
     passes_before: ArmEvidence[Floats]
-    times_before: ArmEvidence[Floats]
-    played: ArmEvidence[Ints]  # plays of the arm in all, and by bin:
-    events: ArmEvidence[Floats]
-    passes: ArmEvidence[Floats]
-    times: ArmEvidence[Floats]  # the sum of the delays of the events
+    sum_before: ArmEvidence[Floats]
+    ever: SurvivalEvidence  # all that was heard of the arms
+    played: ArmEvidence[Ints]  # plays of the arm in all
     last: ArmEvidence[Ints]  # when the arm was played last
+    odds: SharedEvidence[Floats]  # that arms change at all
 
     def begin_play(self, arm: int, now: int) -> None:
         """The arm is played: some weight moves to a hypothesis that its law begins now."""
@@ -64,10 +81,10 @@ class Regimes(NamedTuple):
         held = self.held[arm]
         moved = 1.0
         if held > 0:
-            kept = math.exp(-(now - self.last[arm]) / self.change_every)
             moved = 0.0
             for j in range(held):
                 place = first + self.order[first + j]
+                kept = math.exp(-(now - self.last[arm]) / self.lasts(place, now))
                 moved += self.weight[place] * (1.0 - kept)
                 self.weight[place] *= kept
         if held == self.most:
@@ -77,15 +94,26 @@ class Regimes(NamedTuple):
         self.opened[first + slot] = now
         self.weight[first + slot] = moved
         self.played_before[first + slot] = self.played[arm]
-        size = len(self.edges)
+        size = len(self.centre)
         place = (first + slot) * size
         for b in range(size):
-            self.events_before[place + b] = self.events[arm * size + b]
-            self.passes_before[place + b] = self.passes[arm * size + b]
-            self.times_before[place + b] = self.times[arm * size + b]
+            self.events_before[place + b] = self.ever.events[arm * size + b]
+            self.passes_before[place + b] = self.ever.passes[arm * size + b]
+            self.sum_before[place + b] = self.ever.event_sum[arm * size + b]
         self.held[arm] = held + 1
         self.played[arm] += 1
         self.last[arm] = now
+
+    def lasts(self, place: int, now: int) -> float:
+        """How long the regime of a hypothesis is thought to go on: tau, but less for a young one.
+
+        What has changed a short time ago changes again soon: outages end. That an arm was first
+        played a short time ago says nothing.
+        """
+        if self.played_before[place] == 0:
+            return self.change_every
+        young = YOUTH * (now - self.opened[place])
+        return min(max(young, float(self.ever.max_delay)), self.change_every)
 
     def merge(self, arm: int) -> None:
         """Make room: a hypothesis of little weight that is most like its neighbours joins one.
@@ -123,27 +151,26 @@ class Regimes(NamedTuple):
 
     def foretold(self, arm: int, slot: int, b: int, pool: Pool) -> float:
         """How likely this hypothesis held an answer in bin b, of a play that reached it."""
-        size = len(self.edges)
+        size = len(self.centre)
         place = (arm * self.most + slot) * size + b
-        ended = pool.prior[b] + self.events[arm * size + b] - self.events_before[place]
-        beyond = pool.beyond[b] + self.passes[arm * size + b] - self.passes_before[place]
+        ended = pool.prior[b] + self.ever.events[arm * size + b] - self.events_before[place]
+        beyond = pool.beyond[b] + self.ever.passes[arm * size + b] - self.passes_before[place]
         return ended / (ended + beyond)
 
-    def hear_answer(self, arm: int, b: int, delay: int, pool: Pool) -> None:
-        """An answer in bin b."""
-        self.weigh(arm, b, 1.0, 0.0, pool)
-        place = arm * len(self.edges) + b
-        self.events[place] += 1.0
-        self.times[place] += delay
+    def hear_answer(self, arm: int, delay: int, pool: Pool) -> None:
+        """An answer."""
+        b = bin_of(self.ever.edges, delay)
+        self.weigh(arm, b, 0.0, 1.0, pool)
+        self.ever.book_event(arm, delay)
         pool.all_events[b] += 1.0
 
     def hear_pass(self, arm: int, b: int, pool: Pool) -> None:
         """A play outlived bin b."""
-        self.weigh(arm, b, -1.0, 1.0, pool)
-        self.passes[arm * len(self.edges) + b] += 1.0
+        self.weigh(arm, b, 1.0, -1.0, pool)
+        self.ever.book_pass(arm, b)
         pool.all_passes[b] += 1.0
 
-    def weigh(self, arm: int, b: int, slope: float, level: float, pool: Pool) -> None:
+    def weigh(self, arm: int, b: int, level: float, slope: float, pool: Pool) -> None:
         """Multiply each weight by level + slope p_j, and let them sum to 1."""
         first = arm * self.most
         total = 0.0
@@ -157,6 +184,11 @@ class Regimes(NamedTuple):
             self.weight[first + self.order[first + j]] /= total
         while self.held[arm] > 1 and self.weight[first + self.order[first]] < GONE:
             self.take_out(arm, 0)
+        place = arm * len(self.centre) + b
+        ended = pool.prior[b] + self.ever.events[place]
+        unchanged = ended / (ended + pool.beyond[b] + self.ever.passes[place])
+        odds = self.odds[0] * total / (level + slope * unchanged)
+        self.odds[0] = min(max(odds, self.least_odds), MOST_ODDS)
 
     def unhear_pass(self, arm: int, b: int, when: int, pool: Pool) -> None:
         """A pass at time `when` is taken back: its play had been back, but nobody had said so.
@@ -165,8 +197,8 @@ class Regimes(NamedTuple):
         the order in which facts were heard does not matter for that.
         """
         first = arm * self.most
-        size = len(self.edges)
-        self.passes[arm * size + b] -= 1.0
+        size = len(self.centre)
+        self.ever.unbook_pass(arm, b)
         pool.all_passes[b] = max(pool.all_passes[b] - 1.0, 0.0)
         total = 0.0
         for j in range(self.held[arm]):
@@ -179,6 +211,23 @@ class Regimes(NamedTuple):
         for j in range(self.held[arm]):
             self.weight[first + self.order[first + j]] /= total
 
+    def present(self, arm: int) -> tuple[int, float]:
+        """When the present regime of the arm most likely began, and how likely it did about then.
+
+        Neighbours of the most likely hypothesis count for it: they tell the same change from
+        slightly different plays. If no arm ever changes, it began with the first play.
+        """
+        first = arm * self.most
+        held = self.held[arm]
+        unchanged = 1.0 / (1.0 + self.odds[0])
+        weights = [
+            (1.0 - unchanged) * self.weight[first + self.order[first + j]] for j in range(held)
+        ]
+        weights[0] += unchanged
+        best = max(range(held), key=lambda j: weights[j])
+        near = sum(weights[max(best - 1, 0) : best + 2])
+        return self.opened[first + self.order[first + best]], min(float(near), 1.0)
+
     def draw_regime(self, arm: int, doubt: float, now: int, rng: Random) -> int:
         """The slot of a hypothesis, drawn by weight; FRESH if the arm is drawn to have changed.
 
@@ -188,38 +237,45 @@ class Regimes(NamedTuple):
         if held == 0:
             return FRESH
         first = arm * self.most
-        kept = math.exp(-doubt * (now - self.last[arm]) / self.change_every)
+        away = doubt * (now - self.last[arm])
         left = rng.random()
         for j in range(held):
             slot = self.order[first + j]
+            kept = math.exp(-away / self.lasts(first + slot, now))
             left -= self.weight[first + slot] * kept
             if left < 0.0:
                 return slot
         return FRESH
 
     def draw_payoff(self, arm: int, slot: int, pool: Pool, rng: Random) -> float:
-        """The mean payoff of the arm under a hypothesis, or FRESH, each hazard drawn."""
-        size = len(self.edges)
+        """A draw of the mean payoff of the arm under a hypothesis, or FRESH: each hazard is drawn.
+
+        A Beta law with the same two moments would not do: where a few answers are known and D is
+        far above them, its draws are mostly far below all of them.
+        """
+        size = len(self.centre)
         alive = 1.0
-        total = 0.0
+        mean = 0.0
         for b in range(size):
             ended = pool.prior[b]
             beyond = pool.beyond[b]
-            times = ended * self.centre[b]
+            first = ended * self.centre[b]
             if slot != FRESH:
                 here = arm * size + b
                 place = (arm * self.most + slot) * size + b
-                ended += self.events[here] - self.events_before[place]
-                beyond += self.passes[here] - self.passes_before[place]
-                times += self.times[here] - self.times_before[place]
+                ended += self.ever.events[here] - self.events_before[place]
+                beyond += self.ever.passes[here] - self.passes_before[place]
+                first += self.ever.event_sum[here] - self.sum_before[place]
             hazard = rng.beta(ended, beyond)
-            total += alive * hazard * times / ended
+            mean += alive * hazard * first / ended
             alive *= 1.0 - hazard
-        return total / self.max_delay + alive
+            if alive < NOBODY_LEFT:
+                break
+        return mean + alive
 
 
 def no_regimes(
-    arms: int, max_delay: int, edges: IntArray, most: int, change_every: float
+    arms: int, max_delay: int, bins: int, most: int, change_every: float, odds: float
 ) -> Regimes:
     """No arm has been played."""
 
@@ -229,25 +285,23 @@ def no_regimes(
     def whole(each: int) -> IntArray:
         return np.zeros(arms * each, np.int64)
 
-    bins = len(edges)
-    low = np.concatenate(([0], edges[:-1]))
+    ever = empty_evidence(arms, max_delay, bins)
+    size = len(ever.edges)
     return Regimes(
         most=most,
         change_every=change_every,
-        max_delay=max_delay,
-        edges=edges,
-        centre=(low + edges - 1) / 2,
+        least_odds=odds,
+        centre=(np.asarray(ever.floor)[:-1] + (np.asarray(ever.edges) - 1) / max_delay) / 2,
         held=whole(1),
         order=np.tile(np.arange(most), arms),
         opened=whole(most),
         weight=zeros(most),
         played_before=whole(most),
-        events_before=zeros(most * bins),
-        passes_before=zeros(most * bins),
-        times_before=zeros(most * bins),
+        events_before=zeros(most * size),
+        passes_before=zeros(most * size),
+        sum_before=zeros(most * size),
+        ever=ever,
         played=whole(1),
-        events=zeros(bins),
-        passes=zeros(bins),
-        times=zeros(bins),
         last=whole(1),
+        odds=np.full(1, odds),
     )
