@@ -46,6 +46,10 @@ _HOME = {
     "SurvivalUCB": "tarry.policies",
     "IncrementUCB": "tarry.policies",
     "RegimeThompson": "tarry.policies",
+    "SurvivalRegression": "tarry.policies",
+    "SegmentThompson": "tarry.policies",
+    "LinearThompson": "tarry.policies",
+    "LinUCB": "tarry.policies",
     "DelayedFTRL": "tarry.policies",
     "AccrualFTRL": "tarry.policies",
 }
@@ -100,8 +104,12 @@ if TYPE_CHECKING:
     from tarry.policies import DelayedThompson as DelayedThompson
     from tarry.policies import DelayedUCB as DelayedUCB
     from tarry.policies import IncrementUCB as IncrementUCB
+    from tarry.policies import LinearThompson as LinearThompson
+    from tarry.policies import LinUCB as LinUCB
     from tarry.policies import RegimeThompson as RegimeThompson
+    from tarry.policies import SegmentThompson as SegmentThompson
     from tarry.policies import Setting as Setting
+    from tarry.policies import SurvivalRegression as SurvivalRegression
     from tarry.policies import SurvivalThompson as SurvivalThompson
     from tarry.policies import SurvivalUCB as SurvivalUCB
     from tarry.policies import Uniform as Uniform

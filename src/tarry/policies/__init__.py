@@ -9,6 +9,10 @@ from tarry.policies.baselines.delayed_thompson import DelayedThompson
 from tarry.policies.baselines.qpmd import QPMD
 from tarry.policies.baselines.uniform import Uniform
 from tarry.policies.change.regime_thompson import RegimeThompson
+from tarry.policies.contexts.lin_ucb import LinUCB
+from tarry.policies.contexts.linear_thompson import LinearThompson
+from tarry.policies.contexts.segment_thompson import SegmentThompson
+from tarry.policies.contexts.survival_regression import SurvivalRegression
 from tarry.policies.elimination.bdse import BDSE
 from tarry.policies.elimination.bhse import BHSE
 from tarry.policies.elimination.cse import CSE
@@ -49,6 +53,10 @@ POLICIES: dict[str, type[Any]] = {
         SurvivalUCB,
         IncrementUCB,
         RegimeThompson,
+        SurvivalRegression,
+        LinearThompson,
+        SegmentThompson,
+        LinUCB,
         DelayedFTRL,
         AccrualFTRL,
         Uniform,
@@ -85,10 +93,14 @@ __all__ = [
     "DelayedThompson",
     "DelayedUCB",
     "IncrementUCB",
+    "LinUCB",
+    "LinearThompson",
     "Policy",
     "RegimeThompson",
     "Rule",
+    "SegmentThompson",
     "Setting",
+    "SurvivalRegression",
     "SurvivalThompson",
     "SurvivalUCB",
     "Uniform",
