@@ -50,6 +50,10 @@ _HOME = {
     "WindowThompson": "tarry.policies",
     "FadingThompson": "tarry.policies",
     "CUSUMUCB": "tarry.policies",
+    "SurvivalRegression": "tarry.policies",
+    "SegmentThompson": "tarry.policies",
+    "LinearThompson": "tarry.policies",
+    "LinUCB": "tarry.policies",
     "DelayedFTRL": "tarry.policies",
     "AccrualFTRL": "tarry.policies",
 }
@@ -107,8 +111,12 @@ if TYPE_CHECKING:
     from tarry.policies import DiscountedThompson as DiscountedThompson
     from tarry.policies import FadingThompson as FadingThompson
     from tarry.policies import IncrementUCB as IncrementUCB
+    from tarry.policies import LinearThompson as LinearThompson
+    from tarry.policies import LinUCB as LinUCB
     from tarry.policies import RegimeThompson as RegimeThompson
+    from tarry.policies import SegmentThompson as SegmentThompson
     from tarry.policies import Setting as Setting
+    from tarry.policies import SurvivalRegression as SurvivalRegression
     from tarry.policies import SurvivalThompson as SurvivalThompson
     from tarry.policies import SurvivalUCB as SurvivalUCB
     from tarry.policies import Uniform as Uniform
