@@ -118,11 +118,12 @@ class Result:
 
         With `quantiles`, such as (0.5, 0.99), also those of the runs, and the worst run.
         """
-        if not isinstance(quantiles, Sequence | np.ndarray) or isinstance(quantiles, str):
+        given: Any = quantiles
+        if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
             raise InputError(
-                f"quantiles is {shortened(quantiles)}; it must be a list of numbers from 0 to 1."
+                f"quantiles is {shortened(given)}; it must be a list of numbers from 0 to 1."
             )
-        for share in quantiles:
+        for share in given:
             if not isinstance(share, int | float) or not 0 <= share <= 1:
                 raise InputError(f"A quantile is {share!r}; it must be a number from 0 to 1.")
         chosen = self.problems if problem is None else (self._name(problem),)
