@@ -24,6 +24,8 @@ _HOME = {
     "Result": "tarry.experiments.result",
     "load": "tarry.experiments.result_folder",
     "Log": "tarry.logs",
+    "cyclic": "tarry.live.features",
+    "numeric": "tarry.live.features",
     "POLICIES": "tarry.policies",
     "Setting": "tarry.policies",
     "Uniform": "tarry.policies",
@@ -88,6 +90,8 @@ if TYPE_CHECKING:
     from tarry.experiments.result_folder import load as load
     from tarry.live import Agent as Agent
     from tarry.live import Play as Play
+    from tarry.live.features import cyclic as cyclic
+    from tarry.live.features import numeric as numeric
     from tarry.logs import Log as Log
     from tarry.policies import BDSE as BDSE
     from tarry.policies import BHSE as BHSE

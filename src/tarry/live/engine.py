@@ -10,6 +10,7 @@ visitor wants to change is put off until the ask is done.
 """
 
 import contextlib
+import json
 import logging
 import os
 import secrets
@@ -54,14 +55,16 @@ class Engine:
         self.closed = False
         self.odd: Counter[str] = Counter()
         self._core = self._made(core)
+        self.features = core.requests.features
         self._use_lock(threading.RLock())
         self._dirty = False  # whether a change has begun and has not ended
         self._put_off: deque[tuple[int, int, int | None]] = deque()
         self._process = os.getpid()
         forking.watch(self)
 
-    def ask(self) -> tuple[Play, int]:
+    def ask(self, context: Any = None) -> tuple[Play, int]:
         """Decide, and start a play: the play, and the number of its fact."""
+        text, numbers = self._taken(context) if context is not None or self.features else ("", [])
         if self.path is not None or self._inside():
             self._check_free("asked")
         with self._lock:
@@ -69,17 +72,19 @@ class Engine:
             now = self.ticker.now()
             number = core.register.last + 1
             self._dirty = True
+            if self.features:
+                core.requests.expect(text, numbers)
             quick = core.open.is_quick
             arm = core.decide_and_start(now) if quick else self._decide(core, now)
             if arm is None:
-                self._record(core, (START, now, None, STOPPED, None))
+                self._record(core, (START, now, None, STOPPED, text or None))
                 self._dirty = False
                 self.odd["undecided"] += 1
                 raise refusals.stopped(policy_label(self.policy))
             try:
                 if not quick:
                     core.start(arm, now)  # first: where a rule fails at this, there is no play
-                seq = self._append((START, now, number, arm.slot, None))
+                seq = self._append((START, now, number, arm.slot, text or None))
                 self._dirty = False
             except BaseException as error:  # nobody will hear of this play
                 if [fact.play for fact in self.store.kept().facts[-1:]] == [number]:
@@ -267,6 +272,22 @@ class Engine:
         self.ids.begin(new_identity(), core.asked + 1)
         self.store.change(self._revised(seed=seed, ids=self.ids.pieces))
         self.store.take_snapshot(state.dump(core))
+
+    def numbers_of(self, context: Any) -> list[float]:
+        """The numbers of a context that nobody asks for."""
+        if self.features is None:
+            raise refusals.no_features(context)
+        return self.features.numbers(self.features.checked(context))[0]
+
+    def _taken(self, context: Any) -> tuple[str, list[float]]:
+        """A context as a line for the store and as numbers for the rule; what it lacks counts."""
+        if self.features is None:
+            raise refusals.no_features(context)
+        told = self.features.checked(context)
+        numbers, missing, unknown = self.features.numbers(told)
+        self.odd["features_missing"] += missing
+        self.odd["features_unknown"] += unknown
+        return json.dumps(told, separators=(",", ":")) if told else "", numbers
 
     def _decide(self, core: Core, now: int) -> Arm | None:
         """The choice of the policy; if that fails, only the time has gone on."""

@@ -10,9 +10,11 @@ import numpy as np
 
 from tarry.arrays import IntArray
 from tarry.live.core import Core
+from tarry.live.features import Features
 from tarry.live.packed import packed, unpacked
 from tarry.live.plays import Status
 from tarry.live.register import CANCELLED, OUT, Columns
+from tarry.live.requests import by_feature
 
 if TYPE_CHECKING:
     from tarry.logs.log import Log
@@ -33,7 +35,10 @@ def due_chunks(core: Core) -> Iterator[Chunk]:
     while core.ended > core.kept + CHUNK:
         first = core.kept + 1
         columns = core.register.columns(first, first + CHUNK)
-        yield Chunk(first, packed({"first": first}, ended_only(columns)._asdict()))
+        texts = core.requests.listed(first, first + CHUNK)
+        ended = ended_only(columns, core.requests.column(first, first + CHUNK))._asdict()
+        del ended["request"]
+        yield Chunk(first, packed({"first": first, "requests": texts}, ended))
         core.kept += CHUNK
 
 
@@ -44,18 +49,20 @@ class Ended(NamedTuple):
     start: IntArray
     delay: IntArray
     status: IntArray
+    request: IntArray  # contexts as texts, "" where there is none
 
 
-def ended_only(columns: Columns) -> Ended:
+def ended_only(columns: Columns, requests: IntArray) -> Ended:
     """What is kept of plays of a register; one that is out has no delay."""
     watched = np.where(columns.status == CANCELLED, columns.watched, columns.delay)
-    return Ended(columns.slot, columns.start, watched, columns.status)
+    return Ended(columns.slot, columns.start, watched, columns.status, requests)
 
 
 def read_chunk(chunk: Chunk) -> Ended:
     """The plays of a chunk; ValueError if it holds something else."""
     meta, columns = unpacked(chunk.body)
-    found = Ended(*(columns[name] for name in Ended._fields))
+    texts = np.array(meta.get("requests") or [""] * CHUNK, object)
+    found = Ended(**{name: columns[name] for name in Ended._fields[:-1]}, request=texts)
     if meta["first"] != chunk.first or any(len(column) != CHUNK for column in found):
         raise ValueError(f"the plays from {chunk.first} on are not there")
     return found
@@ -68,7 +75,8 @@ def all_ended(chunks: Sequence[Chunk], core: Core, now: int) -> tuple[int, Ended
     Chunks that do not join up are left out.
     """
     register = core.register
-    rest = ended_only(register.columns(core.kept + 1, register.last + 1))
+    here = core.kept + 1, register.last + 1
+    rest = ended_only(register.columns(*here), core.requests.column(*here))
     overdue = (rest.status == OUT) & (rest.start <= now - core.max_delay)
     rest.status[overdue] = list(Status).index(Status.CLOSED)
     rest.delay[overdue] = core.max_delay
@@ -83,7 +91,13 @@ def all_ended(chunks: Sequence[Chunk], core: Core, now: int) -> tuple[int, Ended
 
 
 def as_log(
-    plays: Ended, names: Sequence[str], created: float, max_delay: int, most: int, now: int
+    plays: Ended,
+    names: Sequence[str],
+    created: float,
+    max_delay: int,
+    most: int,
+    now: int,
+    features: Features | None,
 ) -> "Log":
     """The last `most` plays as a log, in seconds, with where each stands beside it.
 
@@ -95,6 +109,7 @@ def as_log(
         max_delay: D in microseconds.
         most: How many.
         now: The time, in microseconds.
+        features: Of the requests, if they have any.
     """
     from tarry.logs.log import Log  # needed by those who look back, not by those who ask
 
@@ -111,5 +126,8 @@ def as_log(
         finished=(~out & (rows.status != CANCELLED)) | (times >= max_delay),
         max_delay=max_delay / 1e6,
         starts=created + rows.start / 1e6,
-        context={"status": words[rows.status].tolist()},
+        context={
+            "status": words[rows.status].tolist(),
+            **by_feature(features, rows.request.tolist()),
+        },
     )

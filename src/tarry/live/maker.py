@@ -36,7 +36,12 @@ class Maker:
     """Makes desks for one policy."""
 
     def __init__(
-        self, policy: Any, max_delay: int, start: Callable[[int], Any], rng: Random
+        self,
+        policy: Any,
+        max_delay: int,
+        start: Callable[[int], Any],
+        rng: Random,
+        features: int = 0,
     ) -> None:
         """`start` gives a fresh rule for a number of arms."""
         self.policy = policy
@@ -47,6 +52,7 @@ class Maker:
         self.steps = INTERPRETED
         self.edges = rule_edges(first, policy, max_delay)
         self.max_delay = max_delay
+        self.features = features
         self.rng = listed(rng) if self.ours else rng
         self.unheard = 0  # facts at which a user's rule failed
 
@@ -72,7 +78,7 @@ class Maker:
 
     def plays(self, rows: int = FIRST_ROWS) -> Plays:
         """An empty table."""
-        table = empty_plays(rows - 1)
+        table = empty_plays(rows - 1, features=self.features)
         return Plays(*map(of_python, table)) if self.listed else table
 
     def ages(self) -> Ages:

@@ -69,6 +69,8 @@ class Odd(NamedTuple):
     store_failures: int = 0  # times at which the store could not be written
     undurable: int = 0  # facts that are in memory only, just now
     dropped: int = 0  # facts that were in memory only, too many of them, and will not be on disk
+    features_missing: int = 0  # values that contexts did not have
+    features_unknown: int = 0  # values that no list of a feature has, or without a logarithm
 
 
 class Counts(PlayCounts):
