@@ -95,13 +95,14 @@ def test_ours_are_judged_by_as_many_runs_as_there_are() -> None:
 
 def test_verdicts_about_spreads_show_their_intervals() -> None:
     """Whatever a verdict is made from stands beside it, with its interval."""
+    payoffs: tuple[Payoff, ...] = ("cost", "reward")
     results = {
         payoff: result_from(
             {NORMAL: made(JUDGED[payoff], {}), "Bernoulli": made(JUDGED[payoff], {})}, payoff
         )
-        for payoff in ("cost", "reward")
+        for payoff in payoffs
     }
-    for claim in paper_claims(results):  # type: ignore[arg-type]  # the two payoffs
+    for claim in paper_claims(results):
         assert re.search(r"\(\S+ to \S+\)$", claim.measured), claim.measured
 
 

@@ -124,7 +124,8 @@ class Result:
                 f"quantiles is {shortened(given)}; it must be a list of numbers from 0 to 1."
             )
         for share in given:
-            if not isinstance(share, int | float) or not 0 <= share <= 1:
+            real = isinstance(share, int | float | np.integer | np.floating)
+            if not real or not 0 <= share <= 1:
                 raise InputError(f"A quantile is {share!r}; it must be a number from 0 to 1.")
         chosen = self.problems if problem is None else (self._name(problem),)
         rows = [
