@@ -5,6 +5,7 @@ import io
 import os
 import pickle
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,9 +17,10 @@ import tarry
 from tarry.compiled import cache
 from tarry.compiled.collector import at_rest
 from tarry.live import Agent, ManualClock, elsewhere, machine, restore, state
+from tarry.live.desk import grow
 from tarry.live.facts import CENSOR
 from tarry.live.maker import Maker
-from tarry.live.register import CANCELLED, CLOSED, OUT, RETURNED
+from tarry.live.register import CANCELLED, CLOSED, OUT, RETURNED, Columns
 from tarry.live.store import sqlite
 from tarry.plays import AT_ONCE
 
@@ -214,3 +216,27 @@ def test_another_process_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     elsewhere.stamp(tmp_path, examples).unlink()
     machine.steps_aside(examples)
     assert len(sent) == 1
+
+
+def test_cancel_and_explain_with_a_hundred_thousand_plays_out() -> None:
+    """Each takes a small part of a second, however many plays are out."""
+    plays = 100_000
+    clock = ManualClock()
+    agent = opened(clock, max_delay=86_400.0)
+    core, number = agent._core, np.arange(plays)
+    none = np.full(plays, -1)
+    status = np.zeros(plays, np.int8)
+    core.register.fill(1, Columns(number % 3, 10 * number, none, none, none, status))
+    while len(core.open.plays.number) < 2 * plays:
+        grow(core.desks())
+    state.fill_tables(core)
+    clock.advance(plays / 1e5)
+    begin = time.thread_time()
+    assert agent.explain()["a"].pending == -(-plays // 3)
+    explained = time.thread_time()
+    for play in range(1, 41):
+        assert agent.cancel(agent._engine.ids.base + play)
+    cancelled = time.thread_time()
+    assert explained - begin < 0.5
+    assert cancelled - explained < 40 * 0.01
+    assert agent.counts.pending == plays - 40
