@@ -216,9 +216,11 @@ class Engine:
     def censor_all(self) -> int:
         """Plays that an earlier process left out are cancelled at the last moment known."""
         with self._lock:
-            count = censor(self._core, self._core.now)
-            self.odd["censored"] += count
-            return self._record(self._core, Fact(CENSOR, self._core.now)) if count else 0
+            core = self._core
+            if core.asked == core.returned + core.closed + core.cancelled:
+                return 0
+            self.odd["censored"] += censor(core, core.now)
+            return self._record(core, Fact(CENSOR, core.now))  # some may have been D old
 
     def snapshot(self) -> None:
         """Hand the state over to the store."""
