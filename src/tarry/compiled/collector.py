@@ -10,17 +10,22 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+FEW = 60_000  # objects, which are looked at in some ten milliseconds
+
 
 @contextmanager
 def at_rest() -> Iterator[None]:
     """Nothing is collected in here, for a second or so; what is there afterwards counts as old.
 
-    Objects of the program that became garbage meanwhile are found by its next full collection.
-    Where the program has switched its collector off, or has frozen objects, it is left as it is.
+    Objects of the program that became garbage meanwhile are found by its next full collection. One
+    that is due soon comes before, where there is little to look at yet. Where the program has
+    switched its collector off, or has frozen objects, it is left as it is.
     """
     if not gc.isenabled() or gc.get_freeze_count():
         yield
         return
+    if len(gc.get_objects()) < FEW:
+        gc.collect()
     _resting.append(True)
     gc.disable()
     try:

@@ -32,7 +32,7 @@ def compile_elsewhere(examples: tuple[Any, ...]) -> None:
     paths = os.pathsep.join(path for path in sys.path if path)
     with contextlib.suppress(OSError, subprocess.SubprocessError, pickle.PicklingError):
         subprocess.run(  # noqa: S603  # this interpreter, with a script of ours
-            [sys.executable, "-c", SCRIPT],
+            [sys.executable, "-P", "-c", SCRIPT],
             input=pickle.dumps(examples),
             env=os.environ | {"PYTHONPATH": paths, "TARRY_COMPILE": "never"},
             stdout=subprocess.DEVNULL,
