@@ -16,7 +16,7 @@ ARGS ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup lint format test check coverage package check-package check-newest reproduce bench bench-peers docs docs-serve lock clean
+.PHONY: help setup lint format test check coverage package check-package check-newest reproduce bench bench-peers scenarios docs docs-serve lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -89,6 +89,9 @@ bench: setup ## speed and memory of the simulator, as ratios measured in one run
 
 bench-peers: setup ## the same work done by other libraries, in an environment of their own
 	$(BIN)/python -m benchmarks.peers $(ARGS)
+
+scenarios: setup ## routes that break: every policy and router, into docs/scenarios.md
+	$(BIN)/python -m benchmarks.scenarios $(or $(ARGS),--write)
 
 docs: setup ## build the documentation into site/; every warning is an error
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --jobs auto --doctree-dir site/.doctrees docs site

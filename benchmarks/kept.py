@@ -23,12 +23,17 @@ def code_of(policy: Any) -> str:
     """
     digest = hashlib.sha256(repr(policy).encode())
     for name in sorted({*modules_behind(type(policy).__module__), "tarry.randomness"}):
-        tree = ast.parse(Path(str(importlib.import_module(name).__file__)).read_text())
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-                node.value.value = None
-        digest.update(ast.dump(tree).encode())
+        digest.update(code_in(name))
     return digest.hexdigest()[:16]
+
+
+def code_in(module: str) -> bytes:
+    """What a module does, without its comments and docstrings."""
+    tree = ast.parse(Path(str(importlib.import_module(module).__file__)).read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value.value = None
+    return ast.dump(tree).encode()
 
 
 def modules_behind(name: str) -> set[str]:

@@ -25,6 +25,7 @@ INDEX = "index"
 SAMPLING = "a draw per arm"
 SOLVED = "an equation solved"
 SURVIVAL = "survival draws"
+REGIME = "hypotheses of change"
 YARDSTICK = "no learning"
 ADVERSARIAL = "regularised leader"
 
@@ -50,6 +51,15 @@ POLICIES: list[tuple[Any, str]] = [
     (tarry.BayesUCB(), SOLVED),
     (tarry.DelayedThompson(), SAMPLING),
     (tarry.SurvivalThompson(), SURVIVAL),
+    (tarry.RegimeThompson(), REGIME),
+    (tarry.DiscountedThompson(), SAMPLING),
+    (tarry.WindowThompson(), SAMPLING),
+    (tarry.FadingThompson(), SURVIVAL),
+    (tarry.CUSUMUCB(), INDEX),
+    (tarry.SurvivalRegression(), SURVIVAL),
+    (tarry.LinearThompson(), SURVIVAL),
+    (tarry.SegmentThompson(), SURVIVAL),
+    (tarry.LinUCB(), SAMPLING),
     (tarry.DelayedFTRL(), ADVERSARIAL),
     (tarry.AccrualFTRL(), ADVERSARIAL),
     (tarry.Uniform(), YARDSTICK),

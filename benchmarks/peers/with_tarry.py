@@ -32,6 +32,7 @@ class Asked:
         self.folder = tempfile.TemporaryDirectory() if kept else None
         self.path = Path(self.folder.name) / "agent.db" if self.folder else None
         self.names = [str(arm) for arm in range(arms)]
+        self.numbers = {name: arm for arm, name in enumerate(self.names)}
         self.agent = self.open(self.path, seed)
         self.ids: dict[int, int] = {}
         self.begin = self.last = 0
@@ -58,7 +59,7 @@ class Asked:
         self.clock.time = float(self.begin + step)
         play = self.agent.ask()
         self.ids[step] = play.id
-        return int(play.arm)
+        return self.numbers[play.arm]
 
     def learn(self, answers: Sequence[Answer]) -> None:
         """Tell."""
@@ -126,7 +127,9 @@ class Tarry(Adapter):
 
     def grow(self, learner: Asked) -> None:
         """`add_arm`."""
-        learner.agent.add_arm(str(len(learner.agent.arms)))
+        number = len(learner.numbers)
+        learner.numbers[str(number)] = number
+        learner.agent.add_arm(str(number))
 
     def pending(self, learner: Asked) -> int:
         """The agent counts them."""

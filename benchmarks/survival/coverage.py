@@ -12,8 +12,9 @@ from tarry.arrays import FloatArray, Ints
 from tarry.ledger import Ledger
 from tarry.plays import Plays
 from tarry.policies import Setting
+from tarry.policies.bins import geometric_edges
 from tarry.policies.elimination.tight_bounds import ledger_lower, ledger_upper, tight_missing_bound
-from tarry.policies.increments import Increments, geometric_edges, no_increments
+from tarry.policies.increments import Increments, no_increments
 from tarry.problems.problem import Problem
 from tarry.randomness import Random
 from tarry.tables import markdown_table

@@ -24,6 +24,8 @@ _HOME = {
     "Result": "tarry.experiments.result",
     "load": "tarry.experiments.result_folder",
     "Log": "tarry.logs",
+    "cyclic": "tarry.live.features",
+    "numeric": "tarry.live.features",
     "POLICIES": "tarry.policies",
     "Setting": "tarry.policies",
     "Uniform": "tarry.policies",
@@ -45,6 +47,15 @@ _HOME = {
     "SurvivalThompson": "tarry.policies",
     "SurvivalUCB": "tarry.policies",
     "IncrementUCB": "tarry.policies",
+    "RegimeThompson": "tarry.policies",
+    "DiscountedThompson": "tarry.policies",
+    "WindowThompson": "tarry.policies",
+    "FadingThompson": "tarry.policies",
+    "CUSUMUCB": "tarry.policies",
+    "SurvivalRegression": "tarry.policies",
+    "SegmentThompson": "tarry.policies",
+    "LinearThompson": "tarry.policies",
+    "LinUCB": "tarry.policies",
     "DelayedFTRL": "tarry.policies",
     "AccrualFTRL": "tarry.policies",
 }
@@ -56,6 +67,7 @@ _MODULES = (
     "logs",
     "policies",
     "problems",
+    "scenarios",
     "simulation",
     "theory",
 )
@@ -68,6 +80,7 @@ if TYPE_CHECKING:
     from tarry import logs as logs
     from tarry import policies as policies
     from tarry import problems as problems
+    from tarry import scenarios as scenarios
     from tarry import simulation as simulation
     from tarry import theory as theory
     from tarry.experiments.compare import compare as compare
@@ -77,10 +90,13 @@ if TYPE_CHECKING:
     from tarry.experiments.result_folder import load as load
     from tarry.live import Agent as Agent
     from tarry.live import Play as Play
+    from tarry.live.features import cyclic as cyclic
+    from tarry.live.features import numeric as numeric
     from tarry.logs import Log as Log
     from tarry.policies import BDSE as BDSE
     from tarry.policies import BHSE as BHSE
     from tarry.policies import CSE as CSE
+    from tarry.policies import CUSUMUCB as CUSUMUCB
     from tarry.policies import IMED as IMED
     from tarry.policies import KLUCB as KLUCB
     from tarry.policies import MOSS as MOSS
@@ -96,11 +112,19 @@ if TYPE_CHECKING:
     from tarry.policies import DelayedFTRL as DelayedFTRL
     from tarry.policies import DelayedThompson as DelayedThompson
     from tarry.policies import DelayedUCB as DelayedUCB
+    from tarry.policies import DiscountedThompson as DiscountedThompson
+    from tarry.policies import FadingThompson as FadingThompson
     from tarry.policies import IncrementUCB as IncrementUCB
+    from tarry.policies import LinearThompson as LinearThompson
+    from tarry.policies import LinUCB as LinUCB
+    from tarry.policies import RegimeThompson as RegimeThompson
+    from tarry.policies import SegmentThompson as SegmentThompson
     from tarry.policies import Setting as Setting
+    from tarry.policies import SurvivalRegression as SurvivalRegression
     from tarry.policies import SurvivalThompson as SurvivalThompson
     from tarry.policies import SurvivalUCB as SurvivalUCB
     from tarry.policies import Uniform as Uniform
+    from tarry.policies import WindowThompson as WindowThompson
     from tarry.simulation.play import InterpretedWarning as InterpretedWarning
     from tarry.simulation.play import Run as Run
     from tarry.simulation.play import play as play

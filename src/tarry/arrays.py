@@ -13,6 +13,7 @@ Arrays by arm are arm-major: an array of n numbers for K arms has n / K of them 
 many for arm 1, and so on. With that, arms can come, go and pause while nobody has to guess.
 """
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import (
@@ -89,6 +90,7 @@ def is_tuple(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
+@functools.lru_cache(maxsize=256)  # every snapshot of an agent asks
 def roles_of(cls: type) -> dict[str, Role]:
     """The roles that the fields of a NamedTuple class name, by field."""
     roles = {}
@@ -101,7 +103,7 @@ def roles_of(cls: type) -> dict[str, Role]:
 
 def arrays_of(value: Any, path: str = "") -> Iterator[tuple[str, Any, Role | None]]:
     """All arrays of a NamedTuple and of those inside it: path, array and role, None if not said."""
-    roles = roles_of(type(value))
+    roles = roles_of(type(value))  # type: ignore[arg-type]  # classes are hashable
     for name, field in zip(value._fields, value, strict=True):
         if is_tuple(field):
             yield from arrays_of(field, f"{path}{name}.")

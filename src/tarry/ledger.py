@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import ArmEvidence, FreshState, IntArray, Ints, SharedEvidence
+from tarry.arrays import ArmEvidence, IntArray, Ints, SharedEvidence
 
 
 class Ledger(NamedTuple):
@@ -33,7 +33,6 @@ class Ledger(NamedTuple):
     complete: ArmEvidence[Ints]  # |F(i)|
     complete_sum: ArmEvidence[Ints]  # sum of the delays over F(i)
     spacing: ArmEvidence[Ints]  # least time between plays, 0 where its sweeps say it (live only)
-    latest: FreshState[Ints]  # start, arm and delay of the play that became complete last
     phase: SharedEvidence[Ints]  # one number: the first play of the current phase
 
     def missing(self, arm: int) -> int:
@@ -62,15 +61,12 @@ class Ledger(NamedTuple):
         self.start_sum[arm] -= start
         return True
 
-    def book_complete(self, number: int, arm: int, start: int, delay: int) -> None:
+    def book_complete(self, number: int, arm: int, delay: int) -> None:
         """Play `number` is D old, so its payoff is known."""
         if number < self.phase[0]:
             return
         self.complete[arm] += 1
         self.complete_sum[arm] += delay
-        self.latest[0] = start
-        self.latest[1] = arm
-        self.latest[2] = delay
 
     def restart(self, number: int) -> None:
         """A new phase begins with play `number`: forget all, and ignore what older plays bring."""
@@ -81,7 +77,6 @@ class Ledger(NamedTuple):
             self.start_sum[arm] = 0
             self.complete[arm] = 0
             self.complete_sum[arm] = 0
-        self.latest[1] = -1
         self.phase[0] = number
 
 
@@ -99,6 +94,5 @@ def empty_ledger(arms: int) -> Ledger:
         complete=zeros(arms),
         complete_sum=zeros(arms),
         spacing=zeros(arms),
-        latest=np.array([0, -1, 0], np.int64),
         phase=zeros(1),
     )

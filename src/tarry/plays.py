@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import FloatArray, IntArray, Ints
+from tarry.arrays import FloatArray, Floats, IntArray, Ints
 
 OUT = -1  # the delay of a play that is still out
 CANCELLED = -2  # at or below: nobody watches the play any longer; booked with CANCELLED - delay
@@ -26,25 +26,44 @@ class Plays(NamedTuple):
     arm: Ints
     start: Ints  # when it started
     delay: Ints  # how long it took, OUT while nobody knows
-    context: FloatArray  # (rows, p): what was known of the request; p = 0 for now
+    ahead: Ints  # plays of its arm that were out when it started, for rules that ask for crowding
+    note: Floats  # a number that a rule keeps with the play; its hooks write it
+    context: FloatArray  # (rows, p): what was known of the request, NaN where it was not
 
     def row_of(self, number: int) -> int:
         """The row of a play."""
         return number & (len(self.number) - 1)
 
+    def complete_delay(self, row: int, max_delay: int) -> int:
+        """What a play that is D old took: D if it is still out, what was booked if cancelled."""
+        delay = self.delay[row]
+        return max_delay if delay == OUT else max(delay, CANCELLED - delay)
+
 
 COMPLETE, FIRST_EDGE = 0, 1  # places in `edges`: D, at which a play is complete, and what follows
+AT_ONCE = 256  # plays that are told to reach an edge at once; of more, the rest at the next time
 
 
 class Ages(NamedTuple):
     """How far the plays have aged, as far as it was told: per edge the first play still younger.
 
     Plays start in the order of their numbers, so the plays that are old enough for an edge are
-    those before a cursor, and each of them passes each edge once.
+    those before a cursor, and each of them passes each edge once. After a long pause many are due:
+    a call tells of `AT_ONCE` of them, so that none takes long, and the next ones of the rest.
     """
 
     edges: Ints  # D, and then the ages that a rule asked for, in 1..D
     reached: Ints  # per edge: the first play that was not told to reach it
+
+    def fill(self, plays: Plays, row: int, number: int, now: int) -> None:
+        """Fill the row of the play that is decided on now."""
+        plays.number[row] = number
+        plays.start[row] = now
+        plays.delay[row] = OUT
+
+    def concerned(self, plays: Plays, row: int) -> bool:
+        """Whether the play in `row` is of an arm that is here."""
+        return plays.arm[row] != NOBODY
 
     def first_due(self, edge: int, now: int) -> int:
         """The first play that was not told to have reached this edge; before `end_due`."""
@@ -53,8 +72,9 @@ class Ages(NamedTuple):
     def end_due(self, edge: int, plays: Plays, last: int, now: int) -> int:
         """One past the last play up to `last` that has reached it now; the cursor moves there."""
         number = self.reached[edge]
-        limit = now - self.edges[edge]
-        while number <= last and plays.start[plays.row_of(number)] <= limit:
+        limit, mask = now - self.edges[edge], len(plays.start) - 1
+        end = min(last + 1, number + AT_ONCE)
+        while number < end and plays.start[number & mask] <= limit:
             number += 1
         self.reached[edge] = number
         return number
@@ -68,6 +88,15 @@ class SteadyAges(NamedTuple):
 
     edges: IntArray
 
+    def fill(self, plays: Plays, row: int, number: int, now: int) -> None:
+        """As in `Ages`; number and start are one column."""
+        plays.number[row] = number
+        plays.delay[row] = OUT
+
+    def concerned(self, plays: Plays, row: int) -> bool:
+        """As in `Ages`; no arm ever leaves."""
+        return True
+
     def first_due(self, edge: int, now: int) -> int:
         """As in `Ages`."""
         return max(now - self.edges[edge], 1)
@@ -77,11 +106,11 @@ class SteadyAges(NamedTuple):
         return now - self.edges[edge] + 1
 
 
-def empty_plays(most: int, *, regular: bool = False) -> Plays:
+def empty_plays(most: int, *, regular: bool = False, features: int = 0) -> Plays:
     """A table with room for `most` plays and the one being decided on.
 
     Where plays are made one per unit of time, `regular`, a play starts at its own number: the two
-    columns are one.
+    columns are one. Of each request `features` numbers are kept.
     """
     rows = 1 << most.bit_length()  # a power of two above `most`
     number = np.zeros(rows, np.int64)
@@ -90,7 +119,9 @@ def empty_plays(most: int, *, regular: bool = False) -> Plays:
         arm=np.full(rows, NOBODY, np.int32),
         start=number if regular else np.zeros(rows, np.int64),
         delay=np.full(rows, OUT, np.int32 if regular else np.int64),
-        context=np.zeros((rows, 0)),
+        ahead=np.zeros(rows, np.int32),
+        note=np.zeros(rows),
+        context=np.zeros((rows, features)),
     )
 
 

@@ -30,7 +30,7 @@ GOLDEN = 0x9E37_79B9_7F4A_7C15
 BLOCK = (GOLDEN << 20) & M64  # each play has four, one per purpose
 MIX1 = 0xBF58_476D_1CE4_E5B9
 MIX2 = 0x94D0_49BB_1331_11EB
-KEY0, KEY1, POSITION = range(3)
+KEY0, KEY1, COUNTER = range(3)
 
 TINY = 1e-290  # below, log(random) / shape may be infinite
 LAYERS = 256  # of the ziggurat; its last layer ends at this x, with this area per layer
@@ -60,17 +60,19 @@ STRIP, HEIGHT = ziggurat()
 class Random(NamedTuple):
     """The source of randomness that `select` and `returned` are handed, set to their play."""
 
-    words: IntArray  # uint64: two keys made from the seed, and the position of the counter
+    words: IntArray  # uint64: two keys made from the seed, and how far the counter has come
+    block: int = 0  # of this play and purpose
 
-    def begin(self, number: int, purpose: int) -> None:
-        """Go to the numbers of this play and purpose."""
-        self.words[POSITION] = 4 * number + purpose  # becomes an unsigned word by being stored
-        self.words[POSITION] = (int(self.words[POSITION]) * BLOCK + int(self.words[KEY0])) & M64
+    def at(self, number: int, purpose: int) -> "Random":
+        """The numbers of this play and purpose, from the first one on."""
+        self.words[COUNTER] = 0
+        return Random(self.words, 4 * number + purpose)
 
     def word(self) -> int:
         """64 random bits."""
-        x = (int(self.words[POSITION]) + GOLDEN) & M64
-        self.words[POSITION] = x
+        self.words[COUNTER] = (int(self.words[COUNTER]) + GOLDEN) & M64
+        start = int(np.uint64(self.block)) * BLOCK + int(self.words[KEY0])
+        x = (start + int(self.words[COUNTER])) & M64
         x = ((x ^ (x >> 30)) * MIX1) & M64
         x = x ^ int(self.words[KEY1])
         x = ((x ^ (x >> 27)) * MIX2) & M64

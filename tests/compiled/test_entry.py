@@ -8,9 +8,14 @@ import numpy as np
 from tarry.arrays import FloatArray
 from tarry.compiled import entry
 from tarry.compiled.inside import entry_of
-from tarry.ledger import empty_ledger
-from tarry.plays import empty_plays
-from tarry.policies.driver import complete
+from tarry.ledger import Ledger, empty_ledger
+from tarry.plays import Plays, empty_plays
+
+
+def complete(ledger: Ledger, plays: Plays, row: int, max_delay: int) -> None:
+    """The play in `row` is D old."""
+    delay = plays.complete_delay(row, max_delay)
+    ledger.book_complete(plays.number[row], plays.arm[row], delay)
 
 
 def test_an_entry_does_what_the_function_does() -> None:

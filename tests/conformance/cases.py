@@ -5,6 +5,7 @@ of a kind listed in `other_values` one case per other value.
 """
 
 import dataclasses
+import types
 import typing
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -27,6 +28,9 @@ class Case(NamedTuple):
 
 def other_values(hint: Any, default: Any) -> list[Any]:
     """Values of a setting other than its default: the other words, the other truth, a number."""
+    if default is None and typing.get_origin(hint) is types.UnionType:
+        own = next(kind for kind in typing.get_args(hint) if kind is not types.NoneType)
+        return other_values(own, dataclasses.MISSING if own is not bool else False)[:1]
     if typing.get_origin(hint) is typing.Literal:
         return [word for word in typing.get_args(hint) if word != default]
     if hint is bool:

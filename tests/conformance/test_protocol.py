@@ -31,7 +31,7 @@ def evidence_of(value: Any) -> dict[str, list[float]]:
 
 
 class Fold:
-    """A rule, its ledger and its plays, told of facts one by one; it never decides by itself."""
+    """A rule, its ledger and its plays, told of facts one by one; it decides only where asked."""
 
     def __init__(self, case: Case) -> None:
         setting = Setting(PROBLEM.arms, PROBLEM.max_delay, STEPS, case.payoff == "reward")
@@ -41,6 +41,10 @@ class Fold:
         edges = np.array(getattr(self.rule, "edges", []), np.int64)
         self.ages = no_ages(PROBLEM.max_delay, edges)
         self.rng = new_random(4)
+
+    def decide(self, now: int) -> int:
+        """The arm for this step."""
+        return decide(self.rule, self.ledger, self.plays, self.ages, now, now, self.rng)
 
     def start(self, now: int, arm: int) -> None:
         """The play of this step is made."""
@@ -65,7 +69,7 @@ def test_a_decision_changes_no_evidence(case: Case) -> None:
     world = PROBLEM.world(5)
     for now in range(1, STEPS + 1):
         before = evidence_of(fold.rule), evidence_of(fold.ledger)
-        arm = decide(fold.rule, fold.ledger, fold.plays, now, now, fold.rng)
+        arm = fold.decide(now)
         assert (evidence_of(fold.rule), evidence_of(fold.ledger)) == before
         failures = follow_phase(fold.rule, fold.ledger, failures)
         if arm < 0:
@@ -85,14 +89,14 @@ def test_shared_evidence_is_a_fold_over_facts(case: Case) -> None:
     decided, told = Fold(case), Fold(case)
     delays: list[int] = []
     for now in range(1, STEPS + 1):
-        arm = decide(decided.rule, decided.ledger, decided.plays, now, now, decided.rng)
+        arm = decided.decide(now)
         delays.append(int(world.delay(now, arm)))
         for fold in (decided, told):
             fold.start(now, arm)
             fold.reach(now, delays)
     assert evidence_of(told.rule) == evidence_of(decided.rule)
     assert evidence_of(told.ledger) == evidence_of(decided.ledger)
-    choice = decide(told.rule, told.ledger, told.plays, STEPS + 1, STEPS + 1, told.rng)
+    choice = told.decide(STEPS + 1)
     assert 0 <= choice < PROBLEM.arms
 
 

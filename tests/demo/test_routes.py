@@ -54,7 +54,9 @@ def test_a_change_is_shown_honestly(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     result = demo_routes(change=True, requests=200, rate=150.0, seed=1)
     assert result.change_at is not None
     assert "turned 5 times slower" in str(result)
-    assert "assume a world that stays as it is" in str(result)
+    assert "later requests went there" in str(result)
+    assert result.explanation.policy == "RegimeThompson"
+    assert "% sure)" in str(result)
     plot_routes(tmp_path / "routes.png", **result.for_figure())
     assert (tmp_path / "routes.png").read_bytes().startswith(b"\x89PNG")
     shown = screen.getvalue()

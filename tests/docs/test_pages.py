@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import tarry
-from tarry import live, policies, problems, theory
+from tarry import live, policies, problems, scenarios, theory
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -25,7 +25,9 @@ def test_every_public_name_is_in_the_reference(name: str) -> None:
         assert re.search(rf"tarry\.{name}\b", text) or name == "__version__"
 
 
-@pytest.mark.parametrize("module", [live, policies, problems, theory], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "module", [live, policies, problems, scenarios, theory], ids=lambda m: m.__name__
+)
 def test_every_name_of_a_module_is_in_the_reference(module: object) -> None:
     """Each name in __all__ of the large modules is documented, one by one or by its module."""
     page = REFERENCE

@@ -101,13 +101,13 @@ def test_old_answers_are_forgotten_in_the_end(monkeypatch: pytest.MonkeyPatch) -
     agent, clock = made(remembered=5)
     first = agent.ask()
     agent.tell(first)
-    for _ in range(19):
+    for _ in range(140):
         agent.tell(agent.ask().id, delay=0.1)
         clock.advance(1.0)
     agent.ask()
     assert agent.tell(first) is Told.FORGOTTEN
     assert agent.cancel(first) is False
-    assert agent.counts.returned == 20
+    assert agent.counts.returned == 141
 
 
 def test_a_cancelled_play_is_neither_dropped_nor_counted_as_long() -> None:

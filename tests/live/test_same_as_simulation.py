@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.conformance.cases import LIVE_CASES, Case
-from tests.live.cases import number_of
+from tests.live.cases import in_steps, number_of
 
 import tarry
 from tarry.live import Agent, ManualClock, Told
@@ -47,7 +47,7 @@ def test_plays_the_arms_of_the_simulator(case: Case, family: str) -> None:
     run = tarry.play(policy, problem, payoff=payoff, horizon=HORIZON, seed=11, mode="interpreted")
     clock = ManualClock()
     agent = Agent(
-        policy,
+        in_steps(policy, TICK),
         arms=problem.names,
         payoff=payoff,
         max_delay=problem.max_delay * TICK,

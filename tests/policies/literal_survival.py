@@ -50,7 +50,11 @@ def drawn_beta(mean: float, square: float, rng: Random) -> float:
 
 def draw(world: World, arm: int, edges: list[int], rng: Random) -> float:
     """X."""
-    bins = counts(world, arm, edges)
+    return draw_from(world, counts(world, arm, edges), edges, rng)
+
+
+def draw_from(world: World, bins: list[Bin], edges: list[int], rng: Random) -> float:
+    """X, from what is known of each bin."""
     reached = [b for b, (events, passes, _, _) in enumerate(bins) if events + passes > 0]
     if not reached:
         return 1.0 if world.reward else 0.0
@@ -79,7 +83,7 @@ def survival_thompson(world: World, rng: Random, bins: int = 24) -> Iterator[int
     draws: dict[int, float] = {}
     last = other = -1
     while True:
-        rng.begin(world.t, SELECT)
+        rng = rng.at(world.t, SELECT)
         anew = list(arms)
         if draws and world.arms > 2:
             anew = [last]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarry
+from tarry.policies.bins import bin_of
 from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 from tarry.randomness import new_random
 from tests.conformance.cases import Kept
@@ -39,7 +40,7 @@ def test_bins_cover_all_delays_in_order(max_delay: int, bins: int, share: float)
     assert edges[-1] == max_delay
     assert (np.diff(edges) > 0).all()
     delay = int(share * (max_delay - 1))
-    assert evidence.bin_of(delay) == np.searchsorted(edges, delay, side="right")
+    assert bin_of(evidence.edges, delay) == np.searchsorted(edges, delay, side="right")
 
 
 @settings(max_examples=40, deadline=None)

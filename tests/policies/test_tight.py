@@ -13,6 +13,7 @@ import tarry
 from tarry.arrays import FloatArray
 from tarry.errors import InputError
 from tarry.ledger import Ledger, empty_ledger
+from tarry.policies.bins import geometric_edges
 from tarry.policies.coins import kl_lower, kl_upper
 from tarry.policies.elimination.tight_bounds import (
     ledger_lower,
@@ -20,7 +21,7 @@ from tarry.policies.elimination.tight_bounds import (
     tight_missing_bound,
     uniform_level,
 )
-from tarry.policies.increments import Increments, geometric_edges, no_increments
+from tarry.policies.increments import Increments, no_increments
 from tests.conformance.cases import Kept
 
 LEVEL = math.log(10)  # each bound may miss once in ten
@@ -119,7 +120,7 @@ def adaptive_plays(
                 arm = who if d < most / 3 else 1 - who
                 pause = 2 if d > most / 2 else 0
             if age == most:
-                ledger.book_complete(start, who, start, d)
+                ledger.book_complete(start, who, d)
             for b in range(len(evidence.edges)):
                 if age == evidence.edges[b]:
                     evidence.add_old(who, b)

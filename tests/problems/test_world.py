@@ -55,7 +55,7 @@ def test_delay_takes_numpy_integers_and_returns_plain_ones() -> None:
     """Steps and arms out of arrays give the same plain int, without overflow warnings."""
     world = THREE.world(1)
     for step in (1, 2**31, 2**40):
-        delay = world.delay(np.int64(step), np.int64(2))  # type: ignore[arg-type]  # as in loops
+        delay = world.delay(np.int64(step), np.int64(2))  # as in loops
         assert type(delay) is int
         assert delay == world.delay(step, 2)
 

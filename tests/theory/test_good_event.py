@@ -74,7 +74,7 @@ def test_bounds_equal_those_of_the_rule() -> None:
         if step + delay < now:
             ledger.book_return(step, arm, step, delay)
         if step <= now - 200:
-            ledger.book_complete(step, arm, step, delay)
+            ledger.book_complete(step, arm, delay)
     rule.cost_bounds(ledger, now, 3)
     order = known.arm[last]
     assert lower == pytest.approx(rule.sweep.lower[order])

@@ -20,6 +20,7 @@ from tarry.demo.servers import Client, Server
 from tarry.errors import InputError
 from tarry.live.agent import Agent
 from tarry.live.explain import Explanation
+from tarry.policies.change.regime_thompson import RegimeThompson
 from tarry.policies.protocol import Policy
 
 MEANS = {"lon": 0.090, "nyc": 0.160, "fra": 0.040, "dub": 0.120, "ams": 0.065}  # seconds
@@ -127,11 +128,22 @@ class DemoResult:
         ):
             lines.append(f"{name:12s}  {mean:6.1f} ms; the agent is at {against:+.0%}")
         if self.change_at is not None:
-            lines.append(
-                f"After {self.change_at:.1f} s {BEST} turned {SLOWER:g} times slower. Policies "
-                f"assume a world that stays as it is, so the agent follows slowly."
-            )
+            lines.append(self.follows())
         return "\n".join(lines)
+
+    def follows(self) -> str:
+        """What came of the change, in words."""
+        change = self.change_at or 0.0
+        later = [k for s, k in zip(self.agent.sent, self.agent.server, strict=True) if s > change]
+        into = later.count(self.names.index(BEST))
+        told = (
+            f"After {change:.1f} s {BEST} turned {SLOWER:g} times slower; {into} of "
+            f"{len(later)} later requests went there"
+        )
+        row = self.explanation[BEST]
+        if row.since is None:
+            return f"{told}. This policy assumes a world that stays as it is, so it follows slowly."
+        return f"{told}. The agent says: {BEST} is {row.why}."
 
 
 def demo_routes(
@@ -153,7 +165,7 @@ def demo_routes(
         rate: Requests per second through the agent, at random times.
         seconds: The run ends after this time at the latest.
         seed: For latencies, arrivals and the agent.
-        policy: What decides; `tarry.SurvivalThompson()` by default.
+        policy: What decides; by default that of an agent, with `change` `tarry.RegimeThompson()`.
         horizon: For policies that need it; `requests` by default.
         show: Whether to show the table in the terminal.
     """
@@ -194,7 +206,7 @@ class _Demo:
             for name, rng in zip(self.names, streams[:-1], strict=True)
         ]
         self.agent = Agent(
-            policy,
+            RegimeThompson() if policy is None and change else policy,
             arms=self.names,
             payoff="cost",
             max_delay=MAX_DELAY,

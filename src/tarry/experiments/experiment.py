@@ -21,7 +21,10 @@ from tarry.policies.check import check_policy
 from tarry.policies.label import policy_label, policy_settings, setting_text
 from tarry.policies.own_code import code_fingerprint
 from tarry.policies.protocol import Policy
+from tarry.problems.changing import Changing
+from tarry.problems.contextual import Contextual
 from tarry.problems.problem import Payoff, Problem
+from tarry.problems.recorded import Replay
 from tarry.simulation.record import evenly_spaced
 
 FORMAT = "tarry results 3"
@@ -205,7 +208,9 @@ def describe_policy(label: str, policy: Any) -> dict[str, Any]:
 def describe_case(case: Case, seed: int) -> dict[str, Any]:
     """A problem of the experiment, by what is drawn for the first run."""
     problem = case.draw(seed)
+    changes = problem.changes.tolist()
     return {
+        **({"changes": changes} if changes else {}),
         "name": case.name,
         "about": dict(case.about),
         "redrawn": not isinstance(case.source, Problem),
@@ -221,11 +226,19 @@ def describe_case(case: Case, seed: int) -> dict[str, Any]:
 def problem_digest(problem: Problem) -> str:
     """A fingerprint of everything that decides the delays of a problem."""
     content = hashlib.sha256(f"{problem.max_delay} {problem.horizon_limit}".encode())
-    for law in problem.laws:
+    laws = problem.laws
+    if isinstance(problem, Contextual):
+        laws = problem.context_laws
+    if isinstance(problem, Changing):
+        laws = problem.block_laws
+        content.update(problem.plan.tobytes() + problem.caught.tobytes())
+    for law in laws:
         content.update(law.values.tobytes())
         content.update(law.probabilities.tobytes())
-    if problem.horizon_limit is not None:
-        content.update(problem.world(0).table.tobytes())
+    if isinstance(problem, Replay):
+        content.update(problem.table.tobytes())
+    if isinstance(problem, Contextual):
+        content.update(problem.features.tobytes() + problem.weights.tobytes())
     return content.hexdigest()[:16]
 
 

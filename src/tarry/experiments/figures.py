@@ -24,7 +24,7 @@ from tarry.drawing import (
     styled,
 )
 from tarry.errors import InputError
-from tarry.experiments.curves import Curve
+from tarry.experiments.curves import RegretCurve
 from tarry.palette import INK, LINE_STYLES, colours
 
 __all__ = [
@@ -51,7 +51,7 @@ class Level(NamedTuple):
 
 
 def plot_curves(
-    curves: Mapping[tuple[str, str], Curve],
+    curves: Mapping[tuple[str, str], RegretCurve],
     *,
     path: str | os.PathLike[str] | None = None,
     axes: Axes | None = None,
@@ -59,8 +59,12 @@ def plot_curves(
     log: bool = False,
     title: str = "",
     levels: Sequence[Level] = (),
+    marks: Sequence[int] = (),
 ) -> Axes:
-    """Regret against steps, for curves by (problem, policy), into a file or into `axes`."""
+    """Regret against steps, for curves by (problem, policy), into a file or into `axes`.
+
+    `marks` are steps at which something changes.
+    """
     if band not in BANDS:
         raise InputError(f"The band is {band!r}; it must be one of {', '.join(BANDS)}.")
     with styled():
@@ -69,6 +73,10 @@ def plot_curves(
         policies = list(dict.fromkeys(policy for _, policy in curves))
         problems = list(dict.fromkeys(problem for problem, _ in curves))
         draw_curves(target, curves, band=band, log=log, levels=levels)
+        last = max((int(curve.steps[-1]) for curve in curves.values()), default=0)
+        for step in marks:
+            if step <= last:
+                target.axvline(step, color=INK, lw=0.6, alpha=0.45, linestyle=(0, (2, 2)), zorder=0)
         target.set_title(title)
         handles = legend_handles(policies, problems, levels)
         if own:
@@ -82,7 +90,7 @@ def plot_curves(
 
 def draw_curves(
     axes: Axes,
-    curves: Mapping[tuple[str, str], Curve],
+    curves: Mapping[tuple[str, str], RegretCurve],
     *,
     band: str,
     log: bool,
@@ -116,7 +124,7 @@ def draw_curves(
         axes.yaxis.set_major_formatter(FuncFormatter(short_number))
 
 
-def band_of(curve: Curve, band: str) -> tuple[FloatArray, FloatArray]:
+def band_of(curve: RegretCurve, band: str) -> tuple[FloatArray, FloatArray]:
     """The edges of the band; none where there is a single run."""
     if band == "interval":
         return curve.low, curve.high

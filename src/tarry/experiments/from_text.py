@@ -74,25 +74,60 @@ class Family:
     def __call__(self, seed: int) -> Problem:
         """The instance of this seed."""
         maker = problems.by_name(self.name)
-        made: Problem = built(maker, {**self.settings, "seed": seed}, f"The problem {self.name!r}")
+        settings = {name: with_problems(value, seed) for name, value in self.settings.items()}
+        if "seed" in inspect.signature(maker).parameters:
+            settings = {"seed": seed, **settings}
+        made: Problem = built(maker, settings, f"The problem {self.name!r}")
         return made
 
 
 def parse_problem(name: str, settings: Mapping[str, Any]) -> Source:
     """A family that is drawn anew for each run, or a problem that is always the same."""
-    maker = problems.by_name(name)
-    if "seed" in inspect.signature(maker).parameters and "seed" not in settings:
-        family = Family(name, dict(settings))
-        family(0)  # so that bad settings are refused now
-        return family
-    made: Problem = built(maker, settings, f"The problem {name!r}")
-    return made
+    family = Family(name, dict(settings))
+    first = family(0)  # so that bad settings are refused now
+    return family if is_drawn({"family": name, **settings}) else first
+
+
+def with_problems(value: Any, seed: int) -> Any:
+    """A setting in which tables with a family have become problems: the pieces of one that changes.
+
+    Those without a seed of their own are drawn by `seed`, each of several in another way.
+    """
+    if not isinstance(value, Mapping):
+        return value
+    if "family" in value:
+        name, settings = value["family"], {k: v for k, v in value.items() if k != "family"}
+        return Family(name, settings)(seed)
+    return {
+        key: with_problems(each, seed + (n << 32)) for n, (key, each) in enumerate(value.items())
+    }
+
+
+def is_drawn(value: Any) -> bool:
+    """Whether the problem of a table, or one inside it, depends on a seed that it does not say."""
+    if not isinstance(value, Mapping):
+        return False
+    if "family" in value and "seed" not in value:
+        maker = problems.by_name(value["family"])
+        if "seed" in inspect.signature(maker).parameters:
+            return True
+    return any(is_drawn(each) for each in value.values())
 
 
 def problem_title(name: str, settings: Mapping[str, Any]) -> str:
     """How a problem from text is called in results: "bernoulli(arms=30)"."""
-    told = ", ".join(f"{key}={value!r}" for key, value in settings.items())
+    told = ", ".join(f"{key}={setting_title(value)}" for key, value in settings.items())
     return f"{name}({told})" if told else name
+
+
+def setting_title(value: Any) -> str:
+    """A setting in a title; of problems inside, only the families."""
+    if not isinstance(value, Mapping):
+        return repr(value)
+    if "family" in value:
+        return str(value["family"])
+    inside = ", ".join(f"{key}: {setting_title(each)}" for key, each in value.items())
+    return f"{{{inside}}}"
 
 
 def experiment_from(table: Mapping[str, Any]) -> Experiment:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray, Steps
-from tarry.checks import check_whole
+from tarry.checks import check_whole, shortened
 from tarry.errors import InputError, UnknownNameError
 from tarry.experiments.curves import (
-    Curve,
     DifferenceTable,
     FinalTable,
+    RegretCurve,
     curve_of,
     difference_row,
     final_row,
@@ -84,6 +84,12 @@ class Result:
         """The seed of the comparison."""
         return int(self.description["seed"])
 
+    def changes(self, problem: str | None = None) -> Sequence[int]:
+        """The steps at which a problem changes; none if it does not."""
+        described = self.description["problems"][self._place(problem)]
+        found: Sequence[int] = described.get("changes", ())
+        return found
+
     def about(self, problem: str | None = None) -> Mapping[str, Any]:
         """What the experiment says of a problem besides its name, such as a parameter of it."""
         described: Mapping[str, Any] = self.description["problems"][self._place(problem)]["about"]
@@ -103,7 +109,7 @@ class Result:
         restarts: IntArray = self._records(problem).restarts[self._number(policy), :, -1]
         return restarts
 
-    def curve(self, policy: str, problem: str | None = None) -> Curve:
+    def curve(self, policy: str, problem: str | None = None) -> RegretCurve:
         """Mean, standard deviation and 95 % interval of the mean at each recorded step."""
         return curve_of(self.steps(problem), self.regret(policy, problem))
 
@@ -112,8 +118,14 @@ class Result:
 
         With `quantiles`, such as (0.5, 0.99), also those of the runs, and the worst run.
         """
-        for share in quantiles:
-            if not 0 <= share <= 1:
+        given: Any = quantiles
+        if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
+            raise InputError(
+                f"quantiles is {shortened(given)}; it must be a list of numbers from 0 to 1."
+            )
+        for share in given:
+            real = isinstance(share, int | float | np.integer | np.floating)
+            if not real or not 0 <= share <= 1:
                 raise InputError(f"A quantile is {share!r}; it must be a number from 0 to 1.")
         chosen = self.problems if problem is None else (self._name(problem),)
         rows = [
@@ -166,13 +178,16 @@ class Result:
         Policies differ by colour, problems by line style. `band` is "std" (one standard deviation
         of the runs to each side, as in the paper), "interval" (95 % interval of the mean),
         "quantiles" (the middle 90 % of the runs, with the worst as a thin line) or "none". `log`
-        makes the regret axis logarithmic.
+        makes the regret axis logarithmic. Where problems change, thin vertical lines say when.
         """
         figures = drawing()
         names = [self._name(name) for name in problems or self.problems]
         labels = [self.policies[self._number(policy)] for policy in policies or self.policies]
         curves = {(name, label): self.curve(label, name) for name in names for label in labels}
-        drawn: Axes = figures.plot_curves(curves, path=path, axes=axes, band=band, log=log)
+        marks = sorted({step for name in names for step in self.changes(name)})
+        drawn: Axes = figures.plot_curves(
+            curves, path=path, axes=axes, band=band, log=log, marks=marks
+        )
         return drawn
 
     def save(self, folder: str | os.PathLike[str]) -> None:

@@ -5,21 +5,28 @@ lead to the same state and the same choices, which is what lets a store be repla
 
 What becomes known between two asks is booked in the order of `tarry.policies.driver`: answers as
 they are told; then plays that reached age D are closed, the earliest first; then plays that are D
-old are complete; then plays have reached the ages that the rule wants to hear of.
+old are complete; then plays have reached the ages that the rule wants to hear of. Of each of these
+an ask books `AT_ONCE` plays at most: after a long pause, the asks that follow do the rest.
 """
 
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
+import numpy as np
+
 from tarry.arrays import is_tuple
-from tarry.errors import InputError, LiveError, UnknownPlayError
-from tarry.live.conflict import check_same_answer
-from tarry.live.desk import Desk, grow
+from tarry.errors import InputError, LiveError
+from tarry.live.desk import Desk
+from tarry.live.features import Features
 from tarry.live.machine import Promise, promised
 from tarry.live.maker import Maker
+from tarry.live.passing import let_pass
 from tarry.live.plays import Arm, Counts, Told
-from tarry.live.register import CANCELLED, CLOSED, FAILED, OUT, RETURNED, Register
+from tarry.live.refusals import check_same_answer, unknown_play
+from tarry.live.register import BLOCK, CANCELLED, CLOSED, FAILED, OUT, RETURNED, Register
+from tarry.live.requests import Requests
+from tarry.live.tally import Tally
 from tarry.policies.elimination.sweep import Sweep
 from tarry.policies.protocol import STOP, Policy, Setting
 from tarry.randomness import new_random
@@ -40,6 +47,7 @@ class Core:
         *,
         peak: bool = True,
         remembered: int = REMEMBERED,
+        features: Features | None = None,
     ) -> None:
         """`setting.arms` does not matter; `peak` asks for L3 by peak play density."""
         self.policy = policy
@@ -53,7 +61,9 @@ class Core:
             setting.max_delay,
             lambda arms: policy.start(setting._replace(arms=arms)),
             new_random(seed),
+            setting.features,
         )
+        self.requests = Requests(features)
         self.slots: list[Arm] = []  # all arms there ever were
         self.arms: dict[str, Arm] = {}
         for name in names:
@@ -63,9 +73,12 @@ class Core:
         self.paused: Desk | None = None
         self.paced = peak and (not self.maker.ours or _has_sweep(self.open.rule))
         self.register = Register()
+        self.tally = Tally()
         self.kept = 0  # plays up to this number are in the history, and may be forgotten here
         self.failures = 0  # failed phases of the rule
-        self.ended = 1  # the first play not older than D
+        self.ended = 1  # no play before this one can bring anything any more
+        self.watched = 1  # no play before this one is out
+        self.due = 0  # no play that is out is older than D before this tick
         self.recent: deque[int] = deque(maxlen=RECENT)  # slots of the latest choices
         self.now = 0
         self.returned = self.closed = self.cancelled = self.late = self.failed = 0
@@ -98,11 +111,38 @@ class Core:
             )
         if self.promise is not None:
             self.promise = self.promise.look(self.desks())
-        self._let_pass(now)
+        let_pass(self, now)
+        self.requests.show(desk.plays, self.register.last + 1)
         chosen = desk.choose(self.register.last + 1, now)
         if desk.phased:
             self._follow_phase()
         return None if chosen == STOP else desk.arms[chosen]
+
+    def decide_and_start(self, now: int) -> Arm | None:
+        """`decide`, and `start` of what was chosen, at a desk that can do both at once."""
+        desk, number = self.open, self.register.last + 1
+        if now > self.due or number % BLOCK == 0 or self.paused is not None:
+            let_pass(self, now)
+        self.now = now
+        if self.requests.numbers:
+            self.requests.show(desk.plays, number)
+        chosen = desk.at_once(number, now)
+        if chosen == STOP:
+            return None
+        arm: Arm = desk.arms[chosen]
+        register = self.register
+        row = number & register.mask
+        register.slot[row] = arm.slot
+        register.start[row] = now
+        register.last = number
+        self.requests.keep(number)
+        arm.plays += 1
+        self.recent.append(arm.slot)
+        if self.paced:
+            desk.ledger.spacing[chosen] = arm.pace.add(now)
+        if self.paused is not None:
+            self.paused.disown(number)
+        return arm
 
     def recall(self, now: int) -> None:
         """A decision of the past: its outcome is known, but what it left in the rule is not.
@@ -116,15 +156,13 @@ class Core:
         except Exception:  # noqa: BLE001  # a user's rule can raise anything, and has been told so
             self.settle(now)
         self.open.enter(self.register.last + 1, now)
+        self.requests.show(self.open.plays, self.register.last + 1)
 
     def start(self, arm: Arm, now: int) -> int:
         """Play `arm`, as was decided or recalled just before at this `now`; its number."""
-        register = self.register
-        register.add(arm.slot, now)
-        number = register.last
+        number = self.register.add(arm.slot, now)
+        self.requests.keep(number)
         arm.plays += 1
-        bucket = now // arm.width
-        arm.out[bucket] = arm.out.get(bucket, 0) + 1
         self.recent.append(arm.slot)
         desk = arm.desk
         if desk is not self.open:  # it was closed by another version of the policy, say
@@ -139,9 +177,9 @@ class Core:
 
     def tell(self, number: int, delay: int | None, now: int, status: int = RETURNED) -> Told:
         """The answer of a play: it took `delay`, or came back just now."""
-        if not self.knows(number):
-            return Told.FORGOTTEN
         register = self.register
+        if not register.oldest <= number <= register.last and not self.knows(number):
+            return Told.FORGOTTEN
         row = number & register.mask
         here = register.status[row]
         if here != OUT:
@@ -155,9 +193,9 @@ class Core:
         taken = min(age if delay is None else delay, self.max_delay)
         if here == OUT:
             if age < self.max_delay:
-                self._book(number, status, taken)
+                self.book(number, status, taken)
                 return Told.RETURNED
-            self._book(number, CLOSED, self.max_delay)
+            self.book(number, CLOSED, self.max_delay)
         register.late[row] = taken
         self.slots[register.slot[row]].late += 1
         self.late += 1
@@ -182,17 +220,20 @@ class Core:
         self.now = now
         age = now - register.start[row]
         if age >= self.max_delay:
-            self._book(number, CLOSED, self.max_delay)
+            self.book(number, CLOSED, self.max_delay)
             return False
         arm = self.slots[register.slot[row]]
         self.cancelled += 1
         arm.cancelled += 1
         booked = age
+        self.tally.count(register, self.slots, self.ended)
         if arm.desk is not None:
-            booked = arm.curve.expected_beyond(age, *arm.ages(now))
-            arm.curve.cancelled(age)
+            ages = np.array([age])
+            booked = int(arm.curve.expected_beyond(ages, *arm.ages(now))[0])
+            arm.curve.cancelled(ages)
             arm.desk.cancel(number, age, booked, now)
-        self._leave(arm, row, CANCELLED, booked)
+        arm.count_out(register.start[row] // arm.width, -1)
+        register.status[row], register.delay[row] = CANCELLED, booked
         register.watched[row] = age
         return True
 
@@ -260,25 +301,8 @@ class Core:
 
     def settle(self, now: int) -> None:
         """Book what became known since the last ask."""
-        self._let_pass(now)
+        let_pass(self, now)
         self.open.settle(self.register.last, now)
-
-    def _let_pass(self, now: int) -> None:
-        """Time goes on to `now`: close what is D old, settle paused arms, make room for a play."""
-        self.now = now
-        register = self.register
-        last, limit = register.last, now - self.max_delay
-        start, mask = register.start, register.mask
-        while self.ended <= last and start[self.ended & mask] < limit:
-            if register.status[self.ended & mask] == OUT:
-                self._book(self.ended, CLOSED, self.max_delay)
-            self.ended += 1
-        if self.paused is not None:
-            self.paused.settle(last, now)
-        free = min(self.ended - self.remembered, self.kept + 1)
-        register.oldest = max(register.oldest, free)
-        if last + 1 - self.ended >= len(self.open.plays.number):
-            grow(self.desks())
 
     def _new_arm(self, name: str) -> None:
         arm = Arm(len(self.slots), name, self.max_delay)
@@ -301,42 +325,29 @@ class Core:
         self.promise = promised(self.maker)
         return self
 
-    def _book(self, number: int, status: int, delay: int) -> None:
+    def book(self, number: int, status: int, delay: int) -> None:
         """The delay of a play is known."""
-        row = number & self.register.mask
-        arm = self.slots[self.register.slot[row]]
+        register = self.register
+        row = number & register.mask
+        arm = self.slots[register.slot[row]]
         if status == CLOSED:
             arm.closed += 1
             self.closed += 1
         else:
             arm.returned += 1
             self.returned += 1
-        if status == FAILED:
-            arm.failed += 1
-            self.failed += 1
-        self._leave(arm, row, status, delay)
+            if status == FAILED:
+                arm.failed += 1
+                self.failed += 1
+        register.status[row] = status
+        register.delay[row] = delay
+        self.tally.over.append(number)
         if arm.desk is not None:
-            arm.curve.came_back(delay)
             arm.desk.answer(number, delay, self.now)
 
-    def _leave(self, arm: Arm, row: int, status: int, delay: int) -> None:
-        """The play is no longer out."""
-        self.register.status[row] = status
-        self.register.delay[row] = delay
-        bucket = self.register.start[row] // arm.width
-        left = arm.out[bucket] - 1
-        if left:
-            arm.out[bucket] = left
-        else:
-            del arm.out[bucket]
-
-
-def unknown_play(number: object, asked: int) -> UnknownPlayError:
-    """What to say of an id that was never given out."""
-    made = f"{asked} play{'s' * (asked != 1)}" if asked else "no plays yet"
-    return UnknownPlayError(
-        f"There is no play with id {number!r}; this agent made {made}, each with an id of its own."
-    )
+    def fold(self) -> None:
+        """Bring the curves of the arms and the ages of their plays up to date."""
+        self.tally.fold(self.register, self.slots, self.ended)
 
 
 def _has_sweep(rule: Any) -> bool:

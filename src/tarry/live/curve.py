@@ -7,11 +7,11 @@ Delays 0..D are cut into bins that grow geometrically. A play that came back is 
 bin, and has passed all bins before; a play cancelled or still out at age a has passed the bins
 that end at a or earlier, and the bin of a by half. Counted so, a play costs O(1), and what is asked
 for is worked out by the same evidence on which the survival policies decide
-(`tarry.policies.survival.evidence`), with a prior of one play in all.
+(`tarry.policies.survival.evidence`), with a prior of one play in all. Plays are counted many at a
+time, in the order in which they came back, so that the sums are the same however they are grouped.
 """
 
 import math
-from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ from tarry.policies.survival.evidence import SurvivalEvidence, evidence_in_bins
 BINS = 40
 FINEST = 1e-4  # the first bin ends at this share of D
 MASS = 1.0  # the weight of the prior, in plays
+FIELDS = ("events", "sums", "squares", "cut")
 
 
 class Estimate(NamedTuple):
@@ -41,22 +42,32 @@ class DelayCurve:
         grid = [max_delay * FINEST ** (1 - b / (BINS - 1)) for b in range(BINS)]
         self.edges = sorted({max(1, round(x)) for x in grid})
         bins = len(self.edges)
-        self.events = [0] * (bins + 1)  # the last: plays that reached D
-        self.sums = [0] * bins
-        self.squares = [0.0] * bins
-        self.cut = [0] * (bins + 1)  # plays cancelled after passing exactly b bins
+        self.events = np.zeros(bins + 1, np.int64)  # the last: plays that reached D
+        self.sums = np.zeros(bins, np.int64)
+        self.squares = np.zeros(bins)
+        self.cut = np.zeros(bins + 1, np.int64)  # plays cancelled after passing exactly b bins
 
-    def came_back(self, delay: int) -> None:
-        """A play took `delay`; D means that it reached D."""
-        place = bisect_right(self.edges, delay)
-        self.events[place] += 1
-        if place < len(self.sums):
-            self.sums[place] += delay
-            self.squares[place] += float(delay) * delay
+    def came_back(self, delays: Sequence[int] | IntArray) -> None:
+        """Plays took so long; D means that one reached D."""
+        taken = np.asarray(delays, np.int64)
+        places = np.searchsorted(self.edges, taken, side="right")
+        np.add.at(self.events, places, 1)
+        early = places < len(self.sums)
+        taken, places = taken[early], places[early]
+        np.add.at(self.sums, places, taken)
+        np.add.at(self.squares, places, taken.astype(float) * taken)
 
-    def cancelled(self, age: int) -> None:
-        """A play was given up at this age."""
-        self.cut[bisect_right(self.edges, age)] += 1
+    def joined(self, delays: Sequence[int] | IntArray) -> "DelayCurve":
+        """A curve of these plays as well."""
+        other = DelayCurve(self.max_delay)
+        for name in FIELDS:
+            setattr(other, name, getattr(self, name).copy())
+        other.came_back(delays)
+        return other
+
+    def cancelled(self, ages: IntArray) -> None:
+        """Plays were given up at these ages."""
+        np.add.at(self.cut, np.searchsorted(self.edges, ages, side="right"), 1)
 
     def estimate(self, ages: Sequence[int] | IntArray = ()) -> Estimate:
         """The mean delay and its interval; `ages` are those of the plays still out."""
@@ -67,24 +78,23 @@ class DelayCurve:
         return Estimate(float(mean * most), float(low * most), float(high * most))
 
     def expected_beyond(
-        self, age: int, ages: Sequence[int] = (), times: Sequence[int] | None = None
-    ) -> int:
-        """The mean delay of plays that last at least `age`, in age..D.
+        self, age: IntArray, ages: Sequence[int] | IntArray = (), times: Sequence[int] | None = None
+    ) -> IntArray:
+        """The mean delay of plays that last at least `age`, in age..D; for each age below D.
 
         Of the plays still out, `times` many have each of the `ages`, one if left out.
         """
-        if age >= self.max_delay:
-            return self.max_delay
         evidence = self._evidence(ages, times)
-        place = bisect_right(self.edges, age)
-        low = self.edges[place - 1] if place else 0
-        high = self.edges[place]
-        ended = evidence.prior[place] + evidence.events[place]
+        edges = np.array([0, *self.edges])
+        place = np.searchsorted(self.edges, age, side="right")
+        low, high = edges[place], edges[place + 1]
+        ended = np.asarray(evidence.prior)[place] + np.asarray(evidence.events)[place]
         rest = ended * (high - age) / (high - low)  # events of this bin after `age`
-        beyond = evidence.prior_beyond[place] + evidence.passes[place]
-        longer = evidence.mean_from(0, place + 1) * self.max_delay
+        beyond = np.asarray(evidence.prior_beyond)[place] + np.asarray(evidence.passes)[place]
+        means = {b: evidence.mean_from(0, b + 1) * self.max_delay for b in set(place.tolist())}
+        longer = np.array([means[b] for b in place.tolist()])
         mean = (rest * (age + high) / 2 + beyond * longer) / (rest + beyond)
-        return min(max(round(mean), age), self.max_delay)
+        return np.minimum(np.maximum(np.rint(mean).astype(np.int64), age), self.max_delay)
 
     def _evidence(
         self, ages: Sequence[int] | IntArray, times: Sequence[int] | None
@@ -94,16 +104,16 @@ class DelayCurve:
         cut = self.cut
         if len(ages):
             places = np.searchsorted(self.edges, ages, side="right")
-            out = np.bincount(places, times, bins + 1)
-            cut = [here + int(more) for here, more in zip(cut, out.tolist(), strict=True)]
+            cut = cut + np.bincount(places, times, bins + 1).astype(np.int64)
         evidence = evidence_in_bins(1, most, np.array(self.edges), MASS, 1.0 / (bins + 1))
-        beyond = 0  # plays that passed bin b
-        for b in range(bins - 1, -1, -1):
-            beyond += self.events[b + 1] + cut[b + 1]
-            evidence.passes[b] = beyond + cut[b] / 2
-            evidence.events[b] = self.events[b]
-            evidence.event_sum[b] = self.sums[b] / most
-            evidence.event_squares[b] = self.squares[b] / most**2
+        beyond = np.cumsum((self.events + cut)[:0:-1])[::-1]  # plays that passed bin b
+        for numbers, found in (
+            (evidence.passes, beyond + cut[:-1] / 2),
+            (evidence.events, self.events[:-1]),
+            (evidence.event_sum, self.sums / most),
+            (evidence.event_squares, self.squares / most**2),
+        ):
+            np.copyto(np.asarray(numbers), found)
         evidence.reached[0] = bins
         evidence.stale[0] = 1
         return evidence

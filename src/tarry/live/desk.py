@@ -29,6 +29,7 @@ from tarry.policies.driver import (
     decide,
     settle,
     settle_and_decide,
+    settle_decide_and_start,
 )
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import STOP, follow_phase
@@ -47,12 +48,15 @@ class Steps(NamedTuple):
 
     settle: Callable[..., None]
     settle_and_decide: Callable[..., int]
+    settle_decide_and_start: Callable[..., int]
     book_start: Callable[..., None]
     book_told: Callable[..., None]
     book_cancelled: Callable[..., None]
 
 
-INTERPRETED = Steps(settle, settle_and_decide, book_start, book_told, book_cancelled)
+INTERPRETED = Steps(
+    settle, settle_and_decide, settle_decide_and_start, book_start, book_told, book_cancelled
+)
 
 
 class Desk:
@@ -63,16 +67,28 @@ class Desk:
         self.arms = list(arms)
 
     def furnish(
-        self, steps: Steps, rule: Any, ledger: Ledger, plays: Plays, ages: Ages, rng: Random
+        self,
+        steps: Steps,
+        rule: Any,
+        ledger: Ledger,
+        plays: Plays,
+        ages: Ages,
+        rng: Random,
+        *,
+        guard: Callable[[Any], Any],
     ) -> Self:
-        """Let these be what the desk works with: arrays for compiled steps, else what you like."""
+        """Let these be what the desk works with: arrays for compiled steps, else what you like.
+
+        The driver is handed what `guard` makes of the rule.
+        """
         self.steps = steps
         self.rule = rule
+        self.heard = guard(rule)
         self.ledger = ledger
         self.ages = ages
         self.rng = rng
-        self.use_table(plays)
         self.phased = hasattr(rule, "phase")
+        self.use_table(plays)
         # What is compiled, and ours, neither fails nor is interrupted half-way.
         self._decided = _changed_by_decisions(rule) if steps is INTERPRETED else []
         return self
@@ -80,7 +96,25 @@ class Desk:
     def use_table(self, plays: Plays) -> None:
         """Let this be the table of plays."""
         self.plays = plays
-        self._mask = len(plays.number) - 1
+        self._mask = mask = len(plays.number) - 1
+        rule, ledger, ages, rng, told = (
+            *(self.heard, self.ledger, self.ages, self.rng),
+            self.steps.book_told,
+        )
+        both = self.steps.settle_decide_and_start
+
+        # What every ask and every tell needs, with what it is about at hand.
+
+        def answer(number: int, delay: int, now: int) -> None:
+            told(rule, ledger, plays, ages, number & mask, delay, now, rng)
+
+        def at_once(number: int, now: int) -> int:
+            return both(rule, ledger, plays, ages, number, now, rng)
+
+        self.answer = answer  # play `number`, of an arm of this desk, took `delay`
+        self.at_once = at_once  # `choose` and `start` of what was chosen, for one that `is_quick`
+        # Where nothing can fail half-way, and the ledger does not begin anew in between.
+        self.is_quick = self.steps is not INTERPRETED and not self.phased and bool(self.arms)
 
     def seat(self) -> Self:
         """From now on the evidence of these arms is here."""
@@ -91,20 +125,20 @@ class Desk:
 
     def settle(self, last: int, now: int) -> None:
         """Time has reached `now`: book what the plays up to number `last` are old enough for."""
-        self.steps.settle(self.rule, self.ledger, self.plays, self.ages, last, now)
+        self.steps.settle(self.heard, self.ledger, self.plays, self.ages, last, now)
 
     def choose(self, number: int, now: int) -> int:
         """The arm for play `number`, or STOP; time is settled before.
 
         A choice that is none, or fails, is an error and leaves no trace in the rule.
         """
-        rule, ledger, plays, ages = self.rule, self.ledger, self.plays, self.ages
+        rule, ledger, plays, ages = self.heard, self.ledger, self.plays, self.ages
         if self.steps is not INTERPRETED:
             return self.steps.settle_and_decide(rule, ledger, plays, ages, number, now, self.rng)
         settle(rule, ledger, plays, ages, number - 1, now)
         before = [numbers[:].copy() for numbers in self._decided]
         try:
-            return self._arm_meant(decide(rule, ledger, plays, number, now, self.rng))
+            return self._arm_meant(decide(rule, ledger, plays, ages, number, now, self.rng))
         except BaseException:
             for numbers, old in zip(self._decided, before, strict=True):
                 numbers[:] = old
@@ -124,17 +158,11 @@ class Desk:
     def start(self, number: int, arm: int, now: int) -> None:
         """Play `number` is made now, of `arm`; it was chosen or entered just before, at `now`."""
         row = number & self._mask
-        self.steps.book_start(self.rule, self.ledger, self.plays, row, arm, now)
-
-    def answer(self, number: int, delay: int, now: int) -> None:
-        """Play `number`, of an arm of this desk, took `delay`."""
-        rule, ledger, plays, ages = self.rule, self.ledger, self.plays, self.ages
-        row = number & self._mask
-        self.steps.book_told(rule, ledger, plays, ages, row, delay, now, self.rng)
+        self.steps.book_start(self.heard, self.ledger, self.plays, row, arm, now)
 
     def cancel(self, number: int, age: int, booked: int, now: int) -> None:
         """Play `number`, `age` old, is no longer watched; sums get the delay `booked` for it."""
-        rule, ledger, plays, ages = self.rule, self.ledger, self.plays, self.ages
+        rule, ledger, plays, ages = self.heard, self.ledger, self.plays, self.ages
         row = number & self._mask
         self.steps.book_cancelled(rule, ledger, plays, ages, row, age, booked, now, self.rng)
 

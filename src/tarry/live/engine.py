@@ -10,6 +10,7 @@ visitor wants to change is put off until the ask is done.
 """
 
 import contextlib
+import json
 import logging
 import os
 import secrets
@@ -21,13 +22,14 @@ from typing import Any, TypeVar
 
 from tarry.checks import as_whole
 from tarry.errors import ConflictError, JournalError, LiveError, TarryError, UnknownPlayError
-from tarry.live import forking, restore, state
-from tarry.live.clock import Ticker
-from tarry.live.core import Core, unknown_play
-from tarry.live.facts import ADD, CANCEL, RETURN, START, STOPPED, TIME, Fact, apply
+from tarry.live import forking, refusals, restore, state
+from tarry.live.censor import censor
+from tarry.live.clock import TICKS, Ticker
+from tarry.live.core import Core
+from tarry.live.facts import ADD, CANCEL, CENSOR, RETURN, START, STOPPED, TIME, Fact, Row, apply
 from tarry.live.history import due_chunks
 from tarry.live.ids import Ids, new_identity
-from tarry.live.plays import Arm, Counts, Odd, Play, Told
+from tarry.live.plays import Arm, Counts, Odd, Play, Told, new_play
 from tarry.live.store.protocol import Store
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy
@@ -49,31 +51,40 @@ class Engine:
         self.ticker = ticker
         self.path = path
         self.ids = Ids(store.settings["ids"])
+        self._append = store.append
         self.closed = False
         self.odd: Counter[str] = Counter()
         self._core = self._made(core)
-        self._lock = threading.RLock()
+        self.features = core.requests.features
+        self._use_lock(threading.RLock())
         self._dirty = False  # whether a change has begun and has not ended
         self._put_off: deque[tuple[int, int, int | None]] = deque()
         self._process = os.getpid()
         forking.watch(self)
 
-    def ask(self) -> tuple[int, Arm, int, int]:
-        """Decide, and start a play: its number, its arm, the time, and the number of the fact."""
-        self._check_free("asked")
+    def ask(self, context: Any = None) -> tuple[Play, int]:
+        """Decide, and start a play: the play, and the number of its fact."""
+        text, numbers = self._taken(context) if context is not None or self.features else ("", [])
+        if self.path is not None or self._inside():
+            self._check_free("asked")
         with self._lock:
-            core = self._ready()
+            core = self._ready() if self._dirty or self.closed else self._core
             now = self.ticker.now()
-            self._dirty = True
-            arm = self._decide(core, now)
-            if arm is None:
-                self._record(core, Fact(START, now, None, STOPPED))
-                self._dirty = False
-                raise self._stopped()
             number = core.register.last + 1
+            self._dirty = True
+            if self.features:
+                core.requests.expect(text, numbers)
+            quick = core.open.is_quick
+            arm = core.decide_and_start(now) if quick else self._decide(core, now)
+            if arm is None:
+                self._record(core, (START, now, None, STOPPED, text or None))
+                self._dirty = False
+                self.odd["undecided"] += 1
+                raise refusals.stopped(policy_label(self.policy))
             try:
-                core.start(arm, now)  # first: where a rule fails at this, there is no play
-                seq = self.store.append(Fact(START, now, number, arm.slot))
+                if not quick:
+                    core.start(arm, now)  # first: where a rule fails at this, there is no play
+                seq = self._append((START, now, number, arm.slot, text or None))
                 self._dirty = False
             except BaseException as error:  # nobody will hear of this play
                 if [fact.play for fact in self.store.kept().facts[-1:]] == [number]:
@@ -84,27 +95,32 @@ class Engine:
                 self._look_after(core)
         if self._put_off:
             seq = self.catch_up()
-        return number, arm, now, seq
+        utc = self.ticker.created + now / TICKS
+        return new_play((self.ids.base + number, arm.name, utc)), seq
 
     def end(self, kind: int, number: int, delay: int | None) -> tuple[Told | bool, int]:
         """A play came back, failed or is given up: what became of that, and the fact's number."""
-        self.check_process()
-        if self._lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001  # as Condition does
+        if self.path is not None:
+            self.check_process()
+        if self._inside():
             return self._defer(kind, number, delay), 0
         with self._lock:
-            core = self._ready()
+            core = self._ready() if self._dirty or self.closed else self._core
             now = self.ticker.now()
-            fact = Fact(kind, now, number, delay)
-            was_out = core.is_out(number) if kind != RETURN else False
+            was_out = kind != RETURN and core.is_out(number)
+            fact = (kind, now, number, delay, None)
             self._dirty = True
             try:
-                outcome = apply(core, fact)
+                told = kind == RETURN
+                outcome = core.tell(number, delay, now) if told else apply(core, Fact._make(fact))
             except TarryError as error:  # it was refused, and nothing has changed
                 self._dirty = False
                 self.odd["conflicts"] += isinstance(error, ConflictError)
                 raise
             if was_out or outcome in COUNTED:
-                seq = self._record(core, fact)
+                seq = self._append(fact)
+                if seq % restore.LOOK == 0:
+                    self._look_after(core)
             else:
                 seq = self.store.appended  # the first answer may still be on its way to the disk
                 self.odd[str(outcome)] += isinstance(outcome, Told)
@@ -135,7 +151,7 @@ class Engine:
     def look(self, view: Callable[[Core, int], T]) -> T:
         """What `view` sees of the core at this moment; also from within a change."""
         self.check_process()
-        inside = self._lock._is_owned()  # type: ignore[attr-defined]  # noqa: SLF001  # as above
+        inside = self._inside()
         with self._lock:
             core = self._core if inside else self._whole()
             return view(core, self.ticker.now())
@@ -146,7 +162,8 @@ class Engine:
         store = self.store
         waiting = store.appended - store.durable if store.trouble else 0
         odd = {name: self.odd[name] for name in Odd._fields}
-        odd |= {"store_failures": store.failures, "undurable": waiting}
+        odd |= {"store_failures": store.failures, "undurable": waiting, "dropped": store.dropped}
+        odd["unheard"] += self._core.maker.unheard
         try:
             counts = self.look(lambda core, now: core.counts(now))
         except Exception:  # noqa: BLE001  # a user's rule fails while the state is made anew
@@ -169,13 +186,17 @@ class Engine:
 
     def number_of(self, play: Any) -> int:
         """The number of a play, from what `ask` returned or from its id."""
-        self.check_process()
         whole = play.id if type(play) is Play else play
-        if type(whole) is not int:
+        if type(whole) is int:
+            number: int = whole - self.ids.base
+            if self.ids.first <= number <= self._core.register.last:  # nearly always
+                return number
+        else:
             whole = as_whole(getattr(play, "id", play))
+        self.check_process()
         try:
             if whole is None:
-                raise unknown_play(play, self._core.asked)
+                raise refusals.unknown_play(play, self._core.asked)
             return self.ids.number_of(whole, self._core.asked)
         except UnknownPlayError:
             self.odd["unknown"] += 1
@@ -195,14 +216,9 @@ class Engine:
     def censor_all(self) -> int:
         """Plays that an earlier process left out are cancelled at the last moment known."""
         with self._lock:
-            core, last = self._core, self._core.now
-            seq = 0
-            for number in range(core.register.oldest, core.asked + 1):
-                if core.is_out(number):
-                    core.cancel(number, last)
-                    seq = self._record(core, Fact(CANCEL, last, number))
-                    self.odd["censored"] += 1
-        return seq
+            count = censor(self._core, self._core.now)
+            self.odd["censored"] += count
+            return self._record(self._core, Fact(CENSOR, self._core.now)) if count else 0
 
     def snapshot(self) -> None:
         """Hand the state over to the store."""
@@ -232,11 +248,7 @@ class Engine:
     def check_process(self) -> None:
         """Refuse everything in a child of a fork: the file is the parent's."""
         if os.getpid() != self._process:
-            raise JournalError(
-                f"The journal {self.path} was opened before this process was forked, and belongs "
-                f"to the parent; open an agent after the fork in each process, with a path of its "
-                f"own."
-            )
+            raise refusals.forked(self.path)
 
     def before_fork(self) -> None:
         """See `tarry.live.forking`."""
@@ -248,7 +260,7 @@ class Engine:
 
     def after_fork_in_child(self) -> None:
         """See `tarry.live.forking`: without a file, go on as another agent."""
-        self._lock = threading.RLock()
+        self._use_lock(threading.RLock())
         if self.path is not None:
             self.store.after_fork()  # type: ignore[attr-defined]  # a store with a file
             return
@@ -260,6 +272,22 @@ class Engine:
         self.ids.begin(new_identity(), core.asked + 1)
         self.store.change(self._revised(seed=seed, ids=self.ids.pieces))
         self.store.take_snapshot(state.dump(core))
+
+    def numbers_of(self, context: Any) -> list[float]:
+        """The numbers of a context that nobody asks for."""
+        if self.features is None:
+            raise refusals.no_features(context)
+        return self.features.numbers(self.features.checked(context))[0]
+
+    def _taken(self, context: Any) -> tuple[str, list[float]]:
+        """A context as a line for the store and as numbers for the rule; what it lacks counts."""
+        if self.features is None:
+            raise refusals.no_features(context)
+        told = self.features.checked(context)
+        numbers, missing, unknown = self.features.numbers(told)
+        self.odd["features_missing"] += missing
+        self.odd["features_unknown"] += unknown
+        return json.dumps(told, separators=(",", ":")) if told else "", numbers
 
     def _decide(self, core: Core, now: int) -> Arm | None:
         """The choice of the policy; if that fails, only the time has gone on."""
@@ -274,15 +302,11 @@ class Engine:
             self.odd["undecided"] += 1
             raise
 
-    def _stopped(self) -> LiveError:
-        self.odd["undecided"] += 1
-        return LiveError(
-            f"{policy_label(self.policy)} has stopped: its `select` gave up, as CSE and RSE do if "
-            f"no arm meets their threshold; use a policy that goes on, such as BDSE (cost) or BHSE "
-            f"(reward)."
-        )
+    def _use_lock(self, lock: Any) -> None:
+        self._lock = lock
+        self._inside = lock._is_owned  # noqa: SLF001  # as Condition does
 
-    def _record(self, core: Core, fact: Fact) -> int:
+    def _record(self, core: Core, fact: Row) -> int:
         """Append a fact that has been applied; its number."""
         seq = self.store.append(fact)
         if seq % restore.LOOK == 0:
@@ -294,7 +318,10 @@ class Engine:
         for chunk in due_chunks(core):
             self.store.keep(chunk)
         if self.store.snapshot_due(core.asked - core.register.oldest):
-            self.store.take_snapshot(state.dump(core))
+            self._dirty = True  # a look at everything brings some of it up to date
+            body = state.dump(core)
+            self._dirty = False
+            self.store.take_snapshot(body)
 
     def _ready(self) -> Core:
         """The core, to be changed; an error if that cannot be."""
@@ -306,6 +333,7 @@ class Engine:
         """The core; made anew from the store if a change was interrupted."""
         if self._dirty:
             name = "The agent" if self.path is None else f"The journal {self.path}"
+            self.odd["unheard"] += self._core.maker.unheard
             core = restore.restored(self.policy, self.store.settings, self.store, name)
             self._core = self._made(core)
             self._dirty = False
@@ -315,6 +343,7 @@ class Engine:
 
     def _made(self, core: Core) -> Core:
         core.id_of = self.ids.known_as
+        core.maker.unheard = 0  # those of the past were counted when they happened
         return core.hasten()
 
     def _defer(self, kind: int, number: int, delay: int | None) -> Told | bool:
@@ -331,12 +360,8 @@ class Engine:
 
     def _check_free(self, what: str) -> None:
         self.check_process()
-        inside = self._lock._is_owned()  # type: ignore[attr-defined]  # noqa: SLF001  # as above
-        if inside or self.store.is_busy():
-            raise LiveError(
-                f"The agent was {what} by a signal handler or a finaliser in the middle of another "
-                f"call of the same thread; do that after the handler has returned."
-            )
+        if self._inside() or self.store.is_busy():
+            raise refusals.in_the_middle(what)
 
     def _revised(self, **more: Any) -> dict[str, Any]:
         """The settings with these changes."""

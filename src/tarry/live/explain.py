@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from tarry.live.core import Core
 from tarry.live.curve import Estimate
 from tarry.live.plays import Arm, Counts
 from tarry.live.register import OUT
+from tarry.policies.change.regimes import Regimes
 from tarry.policies.elimination.sweep import Sweep
 from tarry.policies.label import policy_label
 from tarry.tables import aligned
@@ -38,6 +39,8 @@ class ArmReport:
     share: float  # of the recent choices
     paused: bool
     why: str
+    since: float | None = None  # when its present regime began, as seconds ago; None if nobody asks
+    sure: float | None = None  # how likely it is that it began about then
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,18 @@ class Explanation(Mapping[str, ArmReport]):
     payoff: str
     counts: Counts
     arms: tuple[ArmReport, ...]
+
+    @property
+    def probing(self) -> float:
+        """What recent choices cost on average over always taking the best mean, in seconds.
+
+        For a reward: what they brought less.
+        """
+        means = [row.mean for row in self.arms if not row.paused and row.plays]
+        if not means:
+            return 0.0
+        best = max(means) if self.payoff == "reward" else min(means)
+        return sum(row.share * abs(row.mean - best) for row in self.arms)
 
     def __getitem__(self, name: str) -> ArmReport:
         """The report on the arm of this name."""
@@ -74,7 +89,9 @@ class Explanation(Mapping[str, ArmReport]):
             numbers = (str(a.plays), str(a.returned), str(a.pending), oldest)
             rows.append((a.arm, *numbers, seconds(a.mean), interval, f"{a.share:.0%}", a.why))
         title = f"{self.policy}, {self.payoff}: {_sum(self.counts)}"
-        return "\n".join([title, *aligned(rows, left=(0, len(head) - 1))])
+        told = f"Choices other than the best mean cost {seconds(self.probing)} per play lately."
+        last = [told] if any(row.since is not None for row in self.arms) else []
+        return "\n".join([title, *aligned(rows, left=(0, len(head) - 1)), *last])
 
 
 def explanation(core: Core, now: int) -> Explanation:
@@ -86,11 +103,14 @@ def explanation(core: Core, now: int) -> Explanation:
     age, slot = now - known.start[out], known.slot[out]
     ages = {arm.slot: age[slot == arm.slot] for arm in arms}
     overdue = {place: int((own >= core.max_delay).sum()) for place, own in ages.items()}
+    curves = core.tally.curves(register, arms)
     estimates = {
-        arm.slot: arm.curve.estimate(np.minimum(ages[arm.slot], core.max_delay)) for arm in arms
+        place: curve.estimate(np.minimum(ages[place], core.max_delay))
+        for place, curve in curves.items()
     }
     shares = {arm.slot: core.recent.count(arm.slot) / max(len(core.recent), 1) for arm in arms}
     payoff = "reward" if core.setting.reward else "cost"
+    regimes = {arm.slot: regime_of(arm, now) for arm in arms}
     rows = []
     for arm in arms:
         e, own = estimates[arm.slot], ages[arm.slot][overdue[arm.slot] :]
@@ -109,7 +129,9 @@ def explanation(core: Core, now: int) -> Explanation:
             high=e.high / 1e6,
             share=shares[arm.slot],
             paused=arm.paused,
-            why=_why(core, arm, estimates),
+            why=_why(core, arm, estimates) + regime_words(*regimes[arm.slot]),
+            since=regimes[arm.slot][0],
+            sure=regimes[arm.slot][1],
         )
         rows.append(row)
     label = policy_label(core.policy)
@@ -141,7 +163,7 @@ def _why(core: Core, arm: Arm, estimates: dict[int, Estimate]) -> str:
     opened: list[Arm] = core.open.arms
     sign = -1.0 if core.setting.reward else 1.0
     best = min(opened, key=lambda a: sign * estimates[a.slot].mean)
-    sweep = find_sweep(core.open.rule)
+    sweep = find_inside(core.open.rule, Sweep)
     return (sweep is not None and _turn(core, arm, best, sweep)) or _rank(
         core, arm, best, estimates
     )
@@ -170,13 +192,35 @@ def _rank(core: Core, arm: Arm, best: Arm, estimates: dict[int, Estimate]) -> st
     return f"tried now and then: may still be as good as {best.name}"
 
 
-def find_sweep(rule: Any) -> Sweep | None:
-    """The sweep inside a rule, if it has one."""
-    if isinstance(rule, Sweep):
+def regime_of(arm: Arm, now: int) -> tuple[float | None, float | None]:
+    """How many seconds ago the present regime of an arm began, and how sure that is.
+
+    Nothing of both where the policy does not ask, or nothing was played yet.
+    """
+    regimes = None if arm.desk is None else find_inside(arm.desk.rule, Regimes)
+    if regimes is None or arm.plays == 0 or regimes.held[arm.index] == 0:
+        return None, None
+    start, sure = regimes.present(arm.index)
+    return to_seconds(max(now - start, 0)), sure
+
+
+def regime_words(since: float | None, sure: float | None) -> str:
+    """The same in words, to follow on the reason."""
+    if since is None or sure is None:
+        return ""
+    return f"; as it is for {seconds(since)} ({sure:.0%} sure)"
+
+
+T = TypeVar("T")
+
+
+def find_inside(rule: Any, kind: type[T]) -> T | None:
+    """The tuple of this kind inside a rule, if there is one."""
+    if isinstance(rule, kind):
         return rule
     if is_tuple(rule):
         for field in rule:
-            found = find_sweep(field)
+            found = find_inside(field, kind)
             if found is not None:
                 return found
     return None

@@ -1,12 +1,14 @@
 """Facts: what happened to an agent, in order and with the time. They are the truth.
 
-    START     play number `play` began, of the arm with slot `value`; -1: the rule chose to stop
+    START     play number `play` began, of the arm with slot `value`; -1: the rule chose to stop;
+              `name` is the context of the request, as JSON, if there is one
     RETURN    it came back: after `value` ticks, or just now if that is None
     FAIL      it ended in failure
     CANCEL    nobody watches it any longer
     ADD, REMOVE, PAUSE, RESUME     what became of the arm `name`
     TIME      time went on to here without a play: a decision failed
     POLICY    from here on the policy `name` decides
+    CENSOR    nobody watches any of the plays that are out any longer
 
 That a play is closed at D follows from the times, and is no fact of its own. Evidence is a fold
 over facts (`apply`): a start has its arm, and nothing is decided again when a store is read.
@@ -14,11 +16,15 @@ over facts (`apply`): a start has its arm, and nothing is decided again when a s
 
 from typing import NamedTuple
 
+from tarry.live.censor import censor
 from tarry.live.core import Core
 from tarry.live.plays import Told
 
-START, RETURN, CANCEL, FAIL, ADD, REMOVE, PAUSE, RESUME, TIME, POLICY = range(1, 11)
+START, RETURN, CANCEL, FAIL, ADD, REMOVE, PAUSE, RESUME, TIME, POLICY, CENSOR = range(1, 12)
 STOPPED = -1  # the slot of a start that was none
+
+
+Row = tuple[int, int, int | None, int | None, str | None]  # the same without names, made sooner
 
 
 class Fact(NamedTuple):
@@ -28,13 +34,14 @@ class Fact(NamedTuple):
     time: int
     play: int | None = None  # its number
     value: int | None = None  # the slot of its arm, or the delay that was told
-    name: str | None = None  # of an arm or a policy
+    name: str | None = None  # of an arm or a policy; of a start, the context
 
 
 def apply(core: Core, fact: Fact) -> Told | bool:
     """Let a fact happen to the core."""
     kind, time, number, value, name = fact
     if kind == START:
+        core.requests.expect(name or "")
         _start(core, number or 0, value, time)
     elif kind == RETURN:
         return core.tell(number or 0, value, time)
@@ -44,6 +51,8 @@ def apply(core: Core, fact: Fact) -> Told | bool:
         return core.cancel(number or 0, time)
     elif kind == TIME:
         core.settle(time)
+    elif kind == CENSOR:
+        censor(core, time)
     elif kind != POLICY:
         _change_arms(core, kind, name or "", time)
     return True

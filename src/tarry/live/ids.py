@@ -9,7 +9,7 @@ or one whose journal is from before there were identities) has several, each fro
 import secrets
 from collections.abc import Sequence
 
-from tarry.live.core import unknown_play
+from tarry.live.refusals import unknown_play
 
 SHIFT = 40
 MOST = 2**23  # so that an id fits into 63 bits
@@ -26,16 +26,16 @@ class Ids:
 
     def __init__(self, pieces: Sequence[Sequence[int]]) -> None:
         self.pieces = [(identity, first) for identity, first in pieces]
-        self._base = self.pieces[-1][0] << SHIFT
+        self._take_last()
 
     def begin(self, identity: int, first: int) -> None:
         """From play number `first` on the agent is another one."""
         self.pieces.append((identity, first))
-        self._base = identity << SHIFT
+        self._take_last()
 
     def id_of(self, number: int) -> int:
         """The id of the latest play, or of one since the identity is as it is."""
-        return self._base + number
+        return self.base + number
 
     def known_as(self, number: int) -> int:
         """The id of any play."""
@@ -51,3 +51,7 @@ class Ids:
                 return number
             end = first
         raise unknown_play(whole, asked)
+
+    def _take_last(self) -> None:
+        identity, self.first = self.pieces[-1]  # the first play of the present identity
+        self.base = identity << SHIFT  # what its ids have more than the numbers of their plays

@@ -1,11 +1,12 @@
 """The driver as machine code for the desks of an agent, made ready in the background.
 
 An agent begins interpreted and is ready at once. When it has been asked `AFTER` times, so that it
-seems worth while, a thread loads the machine code of its rule from the cache on disk, or compiles
-it the first time. The next ask that finds it ready moves all numbers from lists into arrays, and
-from then on the same functions run compiled, to the same choices. Without Numba, and for a user's
-own rule, all stays interpreted: a user's code may change from one process to the next, so nothing
-could be kept of it, and may be wrong, where machine code would leave half of a change behind.
+seems worth while, a thread loads the machine code of its rule from the cache on disk; the first
+time, another process compiles it into there. The next ask that finds it ready moves all numbers
+from lists into arrays, and from then on the same functions run compiled, to the same choices.
+Without Numba, and for a user's own rule, all stays interpreted: a user's code may change from one
+process to the next, so nothing could be kept of it, and may be wrong, where machine code would
+leave half of a change behind.
 
 The environment variable TARRY_COMPILE says "never", or "now" for an agent that is compiled before
 it is ready, such as in a server that forks afterwards.
@@ -20,8 +21,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tarry.compiled.announce import announced
+from tarry.compiled.collector import at_rest
 from tarry.compiled.turns import turn
-from tarry.live.desk import Desk, Steps
+from tarry.live.desk import INTERPRETED, Desk, Steps
+from tarry.live.elsewhere import compile_elsewhere, stamp
 from tarry.live.maker import Maker
 from tarry.policies.driver import (
     book_cancelled,
@@ -29,6 +32,7 @@ from tarry.policies.driver import (
     book_told,
     settle,
     settle_and_decide,
+    settle_decide_and_start,
 )
 
 AFTER = 1000  # asks
@@ -59,10 +63,14 @@ class Promise:
             self._maker.switch(desks, self.steps)
         return None
 
-    def fulfil(self) -> None:
-        """Compile, or load; the rule stays interpreted if that cannot be."""
+    def fulfil(self, *, aside: bool = True) -> None:
+        """Compile, or load; the rule stays interpreted if that cannot be.
+
+        With `aside`, others go on meanwhile and are not to be held up.
+        """
         try:
-            self.steps = compiled_steps(self._maker)
+            examples = (*self._maker.examples(), self._maker.random())
+            self.steps = steps_aside(examples) if aside else compiled_steps(examples)
         except ImportError:  # no Numba here
             log.debug("Numba is not installed: agents are interpreted.")
         except Exception as error:  # noqa: BLE001  # whatever it is, interpreted it works
@@ -80,22 +88,39 @@ def promised(maker: Maker) -> Promise | None:
     promise = Promise(maker)
     if wish == "now":
         with announced(maker.examples()[0], "once for this version"):
-            promise.fulfil()
+            promise.fulfil(aside=False)
     return promise
 
 
-def compiled_steps(maker: Maker) -> Steps:
-    """The functions of the driver as machine code for the rule of this maker."""
-    rule, ledger, plays, ages = maker.examples()
+def steps_aside(examples: tuple[Any, ...]) -> Steps:
+    """`compiled_steps`, in a way that hardly holds up other threads."""
+    with at_rest(), turn:
+        from tarry.compiled.cache import cache_directory
+
+        home = cache_directory()
+    if home is None:
+        return compiled_steps(examples)
+    ready = stamp(home, examples)
+    if not ready.exists():
+        compile_elsewhere(examples)
+    with at_rest() if ready.exists() else contextlib.nullcontext():
+        return compiled_steps(examples)
+
+
+def compiled_steps(examples: tuple[Any, ...]) -> Steps:
+    """The functions of the driver as machine code for a rule, ledger, plays, ages and numbers."""
+    rule, ledger, plays, ages, rng = examples
     state = rule, ledger, plays
-    rng = maker.random()
+    one = (*state, ages, 1, 1, rng)
     wanted: dict[Callable[..., Any], tuple[Any, ...]] = {
         settle: (*state, ages, 0, 0),
-        settle_and_decide: (*state, ages, 1, 1, rng),
-        book_start: (*state, 1, 0, 1),
         book_told: (*state, ages, 1, 0, 1, rng),
         book_cancelled: (*state, ages, 1, 0, 0, 1, rng),
     }
+    if hasattr(rule, "phase"):  # between a choice and a start the ledger may begin anew
+        wanted |= {settle_and_decide: one, book_start: (*state, 1, 0, 1)}
+    else:
+        wanted |= {settle_decide_and_start: one}
     with turn:  # also of what is imported here for the first time
         from tarry.compiled.entry import entry_point
         from tarry.compiled.teach import admit_modules, never_inline
@@ -103,7 +128,8 @@ def compiled_steps(maker: Maker) -> Steps:
 
         never_inline(*RARE)
         admit_modules("tarry.policies", "tarry.ledger", "tarry.plays", "tarry.randomness")
-    return Steps(*(entry_point(function, *examples) for function, examples in wanted.items()))
+    made = {function: entry_point(function, *examples) for function, examples in wanted.items()}
+    return Steps(*(made.get(function, function) for function in INTERPRETED))
 
 
 # One thread works for all agents of a process, while there is something to do. It is a daemon: how

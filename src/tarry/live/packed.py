@@ -23,8 +23,8 @@ def packed(meta: dict[str, Any], columns: Mapping[str, Any]) -> bytes:
     arrays = {name: _as_stored(column) for name, column in columns.items()}
     about = [[name, array.dtype.str, len(array)] for name, array in arrays.items()]
     head = json.dumps({"meta": meta, "columns": about}, separators=(",", ":")).encode()
-    body = [len(head).to_bytes(4, "little"), head, *(a.tobytes() for a in arrays.values())]
-    return b"".join(body)
+    body: list[Any] = [len(head).to_bytes(4, "little"), head, *arrays.values()]
+    return b"".join(body)  # the only copy
 
 
 def unpacked(body: bytes) -> tuple[dict[str, Any], dict[str, IntArray]]:
@@ -46,7 +46,7 @@ def unpacked(body: bytes) -> tuple[dict[str, Any], dict[str, IntArray]]:
 
 def _as_stored(column: Any) -> IntArray:
     """The column as an array of one of the types."""
-    array = np.asarray(column)
+    array = np.ascontiguousarray(column)
     if array.ndim != 1:
         array = array.reshape(-1)
     if array.dtype.str not in TYPES:

@@ -1,6 +1,8 @@
 """Plays as an agent tells of them, what it counts, and what it keeps of an arm."""
 
+from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 from tarry.live.curve import DelayCurve
@@ -16,6 +18,10 @@ class Play(NamedTuple):
     id: int  # a whole number that says which agent made it; ids of one agent increase
     arm: str
     time: float  # UTC, seconds since the epoch
+
+
+# `Play(...)` for a tuple of its fields, in half the time.
+new_play: Callable[[tuple[int, str, float]], Play] = partial(tuple.__new__, Play)
 
 
 class Told(StrEnum):
@@ -57,10 +63,14 @@ class Odd(NamedTuple):
     conflicts: int = 0  # second answers that differed from the first, refused
     unknown: int = 0  # ids that are not of this agent, refused
     undecided: int = 0  # asks at which the policy failed or stopped
+    unheard: int = 0  # facts at which a user's rule failed, which it has not learned
     repaired: int = 0  # changes that were interrupted half-way, and made whole again
     censored: int = 0  # plays left out by an earlier process, cancelled at opening
     store_failures: int = 0  # times at which the store could not be written
     undurable: int = 0  # facts that are in memory only, just now
+    dropped: int = 0  # facts that were in memory only, too many of them, and will not be on disk
+    features_missing: int = 0  # values that contexts did not have
+    features_unknown: int = 0  # values that no list of a feature has, or without a logarithm
 
 
 class Counts(PlayCounts):
@@ -125,6 +135,14 @@ class Arm:
         self.cancelled = 0
         self.late = 0
         self.failed = 0
+
+    def count_out(self, bucket: int, more: int) -> None:
+        """So many more plays that began in this bucket are out."""
+        count = self.out.get(bucket, 0) + more
+        if count:
+            self.out[bucket] = count
+        else:
+            del self.out[bucket]
 
     def ages(self, now: int) -> tuple[list[int], list[int]]:
         """Ages of the plays that are out, to D / BUCKETS, and how many have each."""

@@ -2,6 +2,8 @@
 
 Columns in which the row of play number n is n modulo the size, a power of two; a play needs no
 object of its own, so that hundreds of thousands are quickly written, read and looked through.
+
+Rows are made ready for new plays a block at a time, so that a play writes only what it brings.
 """
 
 from array import array
@@ -12,8 +14,9 @@ import numpy as np
 from tarry.arrays import IntArray
 
 OUT, RETURNED, CLOSED, CANCELLED, FAILED = range(5)
-FIRST_ROWS = 64
+BLOCK = 64  # rows, a power of two
 NONE = -1  # a delay that is not there
+EMPTY = {"slot": 0, "start": 0, "delay": NONE, "watched": NONE, "late": NONE, "status": OUT}
 
 
 class Columns(NamedTuple):
@@ -33,25 +36,43 @@ class Register:
     def __init__(self, oldest: int = 1) -> None:
         self.oldest = oldest
         self.last = oldest - 1
-        self.slot = array("i", bytes(4 * FIRST_ROWS))
-        self.start = array("q", bytes(8 * FIRST_ROWS))
-        self.delay = array("q", bytes(8 * FIRST_ROWS))
-        self.watched = array("q", bytes(8 * FIRST_ROWS))
-        self.late = array("q", bytes(8 * FIRST_ROWS))
-        self.status = array("b", bytes(FIRST_ROWS))
-        self.mask = FIRST_ROWS - 1
+        self.mask = BLOCK - 1
+        self.slot = _empty("i", "slot")
+        self.start = _empty("q", "start")
+        self.delay = _empty("q", "delay")
+        self.watched = _empty("q", "watched")
+        self.late = _empty("q", "late")
+        self.status = _empty("b", "status")
+        self._blank = [(name, getattr(self, name)[:]) for name in Columns._fields]
 
-    def add(self, slot: int, start: int) -> None:
-        """The next play."""
+    def make_room(self) -> None:
+        """Empty the rows of the next plays; called before each play whose number BLOCK divides."""
         number = self.last + 1
-        if number - self.oldest > self.mask:
+        while number + BLOCK - self.oldest > self.mask + 1:
             self._grow()
+        row = number & self.mask
+        for name, blank in self._blank:
+            getattr(self, name)[row : row + BLOCK] = blank
+
+    def add(self, slot: int, start: int) -> int:
+        """The next play; its number."""
+        number = self.last + 1
         row = number & self.mask
         self.slot[row] = slot
         self.start[row] = start
-        self.delay[row] = self.watched[row] = self.late[row] = NONE
-        self.status[row] = OUT
         self.last = number
+        return number
+
+    def first_out(self, number: int) -> int:
+        """The first play from `number` on that is out; one past the last if there is none."""
+        while number <= self.last:
+            row = number & self.mask
+            end = min(row + 1024, row + self.last + 1 - number, self.mask + 1)
+            found = self.status[row:end].tobytes().find(OUT)
+            if found >= 0:
+                return number + found
+            number += end - row
+        return number
 
     def first_younger(self, low: int, time: int) -> int:
         """The first play from `low` on that started after `time`."""
@@ -66,7 +87,15 @@ class Register:
 
     def columns(self, first: int, end: int) -> Columns:
         """Copies of the rows of plays `first` to `end` - 1."""
-        rows = np.arange(first, end) & self.mask
+        return Columns(*(column.copy() for column in self.look(first, end)))
+
+    def look(self, first: int, end: int) -> Columns:
+        """The rows of plays `first` to `end` - 1 as they are now, to be read at once."""
+        return Columns(*(self._seen(name, first, end) for name in Columns._fields))
+
+    def rows(self, numbers: list[int]) -> Columns:
+        """Copies of the rows of these plays."""
+        rows = np.array(numbers, np.int64) & self.mask
         mine = (self.slot, self.start, self.delay, self.watched, self.late, self.status)
         return Columns(*(np.frombuffer(c, dtype=c.typecode)[rows] for c in mine))
 
@@ -74,19 +103,31 @@ class Register:
         """Take over these plays, the first of which has number `oldest`."""
         size = len(columns.slot)
         self.oldest, self.last = oldest, oldest + size - 1
-        rows = FIRST_ROWS
-        while rows < size + 1:
+        rows = BLOCK
+        while rows < size + BLOCK:
             rows *= 2
         self.mask = rows - 1
         places = np.arange(oldest, oldest + size) & self.mask
         for name, column in zip(Columns._fields, columns, strict=True):
             typecode = getattr(self, name).typecode
-            whole = np.zeros(rows, typecode)
+            whole = np.full(rows, EMPTY[name], typecode)
             whole[places] = column
             setattr(self, name, array(typecode, whole.tobytes()))
+
+    def _seen(self, name: str, first: int, end: int) -> IntArray:
+        """A column from `first` to `end` - 1; it may go round the end of the ring once."""
+        column = getattr(self, name)
+        whole = np.frombuffer(column, dtype=column.typecode)
+        row, size = first & self.mask, max(end - first, 0)
+        head = whole[row : row + size]
+        return head if len(head) == size else np.concatenate((head, whole[: size - len(head)]))
 
     def _grow(self) -> None:
         """Twice as many rows: a column that repeats itself has every play where it belongs."""
         for name in Columns._fields:
             setattr(self, name, getattr(self, name) * 2)
         self.mask = 2 * self.mask + 1
+
+
+def _empty(typecode: str, name: str) -> "array[int]":
+    return array(typecode, [EMPTY[name]]) * BLOCK

@@ -10,31 +10,38 @@ from typing import Any
 import numpy as np
 
 from tarry.arrays import IntArray, Role, arrays_of, is_tuple
+from tarry.live import curve
 from tarry.live.core import Core
 from tarry.live.desk import Desk
 from tarry.live.packed import packed, unpacked
 from tarry.live.plays import Arm
-from tarry.live.register import CANCELLED, OUT, Columns
+from tarry.live.register import CANCELLED, Columns
 from tarry.plays import CANCELLED as GONE
 from tarry.plays import NOBODY
 from tarry.policies.label import policy_label
 
+OF_PLAYS = ("ahead", "note")  # columns of the table that no register has
 NUMBERS = ("now", "returned", "closed", "cancelled", "late", "failed", "failures", "ended", "kept")
 ARM_NUMBERS = ("plays", "returned", "closed", "cancelled", "late", "failed")
-CURVE = ("events", "sums", "squares", "cut")
 
 
 def dump(core: Core) -> bytes:
     """Everything that decides what `core` does next."""
+    core.fold()
     register = core.register
     columns: dict[str, Any] = dict(
-        register.columns(register.oldest, register.last + 1)._asdict().items()
+        register.look(register.oldest, register.last + 1)._asdict().items()
     )
     columns["recent"] = list(core.recent)
     columns["ages"] = core.open.ages.reached
+    table = core.open.plays
+    numbers = np.arange(core.ended, register.last + 1)
+    for name in OF_PLAYS:
+        columns[name] = np.asarray(getattr(table, name))[numbers & (len(table.number) - 1)]
     arms = core.arms.values()
-    for name in CURVE:
-        columns[f"curve.{name}"] = [x for arm in arms for x in getattr(arm.curve, name)]
+    for name in curve.FIELDS:
+        parts = [getattr(arm.curve, name) for arm in arms]
+        columns[f"curve.{name}"] = np.concatenate(parts) if parts else []
     columns["pace"] = [x for arm in arms for x in arm.pace.numbers()]
     meta: dict[str, Any] = {
         "policy": policy_label(core.policy),
@@ -44,6 +51,7 @@ def dump(core: Core) -> bytes:
         "slots": [[arm.name, *(getattr(arm, n) for n in ARM_NUMBERS)] for arm in core.slots],
         "arms": [[arm.slot, arm.paused, len(arm.pace.numbers())] for arm in arms],
         "desks": {},
+        "requests": core.requests.listed(register.oldest, register.last + 1),
     }
     for place, desk in zip(("open", "paused"), core.desks(), strict=False):
         meta["desks"][place] = [len(desk.ledger.plays), numbers_of(desk.rule)]
@@ -69,8 +77,9 @@ def load(core: Core, body: bytes) -> tuple[dict[str, Any], dict[str, IntArray]]:
     core.arms = {arm.name: arm for arm in arms}
     _load_arms(arms, meta, columns)
     core.register.fill(meta["oldest"], Columns(*(columns[name] for name in Columns._fields)))
+    texts = enumerate(meta.get("requests", ()), meta["oldest"])
+    core.requests.texts = {number: text for number, text in texts if text}
     _check(core)
-    _count_out(core)
     return meta, columns
 
 
@@ -104,6 +113,9 @@ def load_desks(core: Core, meta: dict[str, Any], columns: dict[str, IntArray]) -
     for desk in core.desks():
         _fill(desk.ages.reached, columns["ages"], None, "ages")
     fill_tables(core)
+    numbers = np.arange(core.ended, core.register.last + 1)
+    for name in columns.keys() & set(OF_PLAYS):  # files of earlier versions have none
+        _write(core.open, name, numbers & (len(plays.number) - 1), columns[name])
 
 
 def fill_tables(core: Core) -> None:
@@ -120,6 +132,9 @@ def fill_tables(core: Core) -> None:
         _write(desk, "arm", rows, places[known.slot])
         for name, column in (("number", numbers), ("start", known.start), ("delay", delay)):
             _write(desk, name, rows, column)
+    if core.requests.features is not None:
+        for number in numbers.tolist():
+            core.requests.show_again(core.open.plays, number)
 
 
 def numbers_of(rule: Any, path: str = "") -> list[list[Any]]:
@@ -141,12 +156,12 @@ def numbers_of(rule: Any, path: str = "") -> list[list[Any]]:
 
 def _load_arms(arms: list[Arm], meta: dict[str, Any], columns: dict[str, IntArray]) -> None:
     """The curves and the pace of each arm."""
-    for name in CURVE:
-        column, place = columns[f"curve.{name}"].tolist(), 0
+    for name in curve.FIELDS:
+        column, place = columns[f"curve.{name}"], 0
         for arm in arms:
-            size = len(getattr(arm.curve, name))
-            setattr(arm.curve, name, column[place : place + size])
-            place += size
+            fresh = getattr(arm.curve, name)
+            fresh[:] = column[place : place + len(fresh)]
+            place += len(fresh)
         if place != len(column):
             raise ValueError(f"{len(column)} numbers for the curves")
     paces, place = columns["pace"].tolist(), 0
@@ -169,18 +184,6 @@ def _check(core: Core) -> None:
     )
     if not fits:
         raise ValueError("the plays do not fit each other")
-
-
-def _count_out(core: Core) -> None:
-    """How many plays of each arm are out, by when they began."""
-    register = core.register
-    known = register.columns(register.oldest, register.last + 1)
-    width = max(arm.width for arm in core.slots) if core.slots else 1
-    out = known.status == OUT
-    pairs = np.stack([known.slot[out].astype(np.int64), known.start[out] // width])
-    found, times = np.unique(pairs, axis=1, return_counts=True)
-    for (slot, bucket), count in zip(found.T.tolist(), times.tolist(), strict=True):
-        core.slots[slot].out[bucket] = count
 
 
 def _fill(array: Any, saved: IntArray, role: Role | None, path: str) -> None:

@@ -8,6 +8,15 @@ from tarry.policies.adversarial.delayed_ftrl import DelayedFTRL
 from tarry.policies.baselines.delayed_thompson import DelayedThompson
 from tarry.policies.baselines.qpmd import QPMD
 from tarry.policies.baselines.uniform import Uniform
+from tarry.policies.change.cusum_ucb import CUSUMUCB
+from tarry.policies.change.discounted_thompson import DiscountedThompson
+from tarry.policies.change.fading_thompson import FadingThompson
+from tarry.policies.change.regime_thompson import RegimeThompson
+from tarry.policies.change.window_thompson import WindowThompson
+from tarry.policies.contexts.lin_ucb import LinUCB
+from tarry.policies.contexts.linear_thompson import LinearThompson
+from tarry.policies.contexts.segment_thompson import SegmentThompson
+from tarry.policies.contexts.survival_regression import SurvivalRegression
 from tarry.policies.elimination.bdse import BDSE
 from tarry.policies.elimination.bhse import BHSE
 from tarry.policies.elimination.cse import CSE
@@ -47,6 +56,15 @@ POLICIES: dict[str, type[Any]] = {
         SurvivalThompson,
         SurvivalUCB,
         IncrementUCB,
+        RegimeThompson,
+        DiscountedThompson,
+        WindowThompson,
+        FadingThompson,
+        CUSUMUCB,
+        SurvivalRegression,
+        LinearThompson,
+        SegmentThompson,
+        LinUCB,
         DelayedFTRL,
         AccrualFTRL,
         Uniform,
@@ -66,6 +84,7 @@ __all__ = [
     "BDSE",
     "BHSE",
     "CSE",
+    "CUSUMUCB",
     "IMED",
     "KLUCB",
     "MOSS",
@@ -82,12 +101,20 @@ __all__ = [
     "DelayedFTRL",
     "DelayedThompson",
     "DelayedUCB",
+    "DiscountedThompson",
+    "FadingThompson",
     "IncrementUCB",
+    "LinUCB",
+    "LinearThompson",
     "Policy",
+    "RegimeThompson",
     "Rule",
+    "SegmentThompson",
     "Setting",
+    "SurvivalRegression",
     "SurvivalThompson",
     "SurvivalUCB",
     "Uniform",
+    "WindowThompson",
     "by_name",
 ]

@@ -14,24 +14,31 @@ perhaps late, and closes plays that reached age D. Nothing else is different bet
 from typing import Any
 
 from tarry.ledger import Ledger
-from tarry.plays import CANCELLED, COMPLETE, FIRST_EDGE, NOBODY, OUT, Ages, Plays, SteadyAges
-from tarry.policies.protocol import aged, outlived, returned, started, withdrawn
+from tarry.plays import CANCELLED, COMPLETE, FIRST_EDGE, OUT, Ages, Plays, SteadyAges
+from tarry.policies.protocol import STOP, aged, outlived, returned, started, withdrawn
 from tarry.randomness import SELECT, Random
 
 
-def decide(rule: Any, ledger: Ledger, plays: Plays, number: int, now: int, rng: Random) -> int:
+def decide(
+    rule: Any,
+    ledger: Ledger,
+    plays: Plays,
+    ages: Ages | SteadyAges,
+    number: int,
+    now: int,
+    rng: Random,
+) -> int:
     """The arm that the rule chooses for play `number`, to be made at time `now`."""
     row = plays.row_of(number)
-    plays.number[row] = number
-    plays.start[row] = now
-    plays.delay[row] = OUT
-    rng.begin(number, SELECT)
-    return rule.select(ledger, plays, row, now, rng)
+    ages.fill(plays, row, number, now)
+    return rule.select(ledger, plays, row, now, rng.at(number, SELECT))
 
 
 def book_start(rule: Any, ledger: Ledger, plays: Plays, row: int, arm: int, now: int) -> None:
     """The play in `row` is made now, of `arm`."""
     plays.arm[row] = arm
+    if hasattr(rule, "crowding"):
+        plays.ahead[row] = ledger.missing(arm)
     ledger.book_play(arm, now)
     started(rule, plays, row)
 
@@ -64,15 +71,21 @@ def settle(
     rule: Any, ledger: Ledger, plays: Plays, ages: Ages | SteadyAges, last: int, now: int
 ) -> None:
     """Time has reached `now`: tell of the plays up to number `last` that have become old enough."""
-    for number in range(ages.first_due(COMPLETE, now), ages.end_due(COMPLETE, plays, last, now)):
-        complete(ledger, plays, plays.row_of(number), ages.edges[COMPLETE])
+    number = ages.first_due(COMPLETE, now)
+    end = ages.end_due(COMPLETE, plays, last, now)
+    while number < end:  # quicker than a range, where there is one play at most
+        row = plays.row_of(number)
+        if ages.concerned(plays, row):
+            delay = plays.complete_delay(row, ages.edges[COMPLETE])
+            ledger.book_complete(number, plays.arm[row], delay)
+        number += 1
     for edge in range(FIRST_EDGE, len(ages.edges)):
         for number in range(ages.first_due(edge, now), ages.end_due(edge, plays, last, now)):
             row = plays.row_of(number)
-            if number >= ledger.phase[0]:
-                if plays.delay[row] == OUT and plays.arm[row] != NOBODY:
+            if number >= ledger.phase[0] and ages.concerned(plays, row):
+                if plays.delay[row] == OUT:
                     outlived(rule, plays, row, edge - FIRST_EDGE, now)
-                if plays.delay[row] > CANCELLED and plays.arm[row] != NOBODY:
+                if plays.delay[row] > CANCELLED:
                     aged(rule, plays, row, edge - FIRST_EDGE, now)
 
 
@@ -81,17 +94,17 @@ def settle_and_decide(
 ) -> int:
     """`settle` for the plays before play `number`, then `decide` on it: an ask of live use."""
     settle(rule, ledger, plays, ages, number - 1, now)
-    return decide(rule, ledger, plays, number, now, rng)
+    return decide(rule, ledger, plays, ages, number, now, rng)
 
 
-def complete(ledger: Ledger, plays: Plays, row: int, max_delay: int) -> None:
-    """The play in `row` is D old: its payoff is known even if it is still out."""
-    arm = plays.arm[row]
-    delay = plays.delay[row]
-    if delay < 0:
-        delay = max_delay if delay == OUT else CANCELLED - delay
-    if arm != NOBODY:
-        ledger.book_complete(plays.number[row], arm, plays.start[row], delay)
+def settle_decide_and_start(
+    rule: Any, ledger: Ledger, plays: Plays, ages: Ages, number: int, now: int, rng: Random
+) -> int:
+    """`settle_and_decide`, and `book_start` of the arm that was chosen; STOP if none was."""
+    arm = settle_and_decide(rule, ledger, plays, ages, number, now, rng)
+    if arm != STOP:
+        book_start(rule, ledger, plays, plays.row_of(number), arm, now)
+    return arm
 
 
 def correct_ages(
@@ -162,6 +175,20 @@ def book_cancelled(
     """
     correct_ages(rule, ledger, plays, ages, row, lasted, now)
     age_for_the_last_time(rule, ledger, plays, ages, row, now)
+    give_up(rule, ledger, plays, ages, row, booked, now, rng)
+
+
+def give_up(
+    rule: Any,
+    ledger: Ledger,
+    plays: Plays,
+    ages: Ages,
+    row: int,
+    booked: int,
+    now: int,
+    rng: Random,
+) -> None:
+    """`book_cancelled` of a play whose ages up to now were all told."""
     plays.delay[row] = booked
     seen = ledger.book_return(plays.number[row], plays.arm[row], plays.start[row], booked)
     if seen and len(ages.edges) == FIRST_EDGE:

@@ -162,8 +162,3 @@ def no_increments(arms: int, max_delay: int, edges: IntArray) -> Increments:
         part=np.zeros(arms * size),
         old=np.zeros(arms * size, np.int64),
     )
-
-
-def geometric_edges(max_delay: int, grid: int) -> IntArray:
-    """Ages from 1 to D, each about the same factor above the one before; at most `grid`."""
-    return np.unique(np.rint(np.geomspace(1, max_delay, grid)).astype(np.int64))

@@ -43,6 +43,9 @@ class Setting(NamedTuple):
     max_delay: int  # D
     horizon: int  # T, or 0 where nobody knows it (live use)
     reward: bool  # the payoff: True for reward, False for cost
+    features: int = 0  # p, the numbers known of each request: plays.context has so many columns
+    unit: int = 1  # what `now` grows by in a unit of time: a step; live, a second of microseconds
+    crowding: bool = False  # may plays that are out slow down others of their arm? live only
 
 
 class Rule(Protocol):
@@ -99,8 +102,7 @@ def started(rule: Any, plays: Plays, row: int) -> None:
 def returned(rule: Any, plays: Plays, row: int, now: int, rng: Random) -> None:
     """Tell the rule of an answer, if it wants to know."""
     if hasattr(rule, "returned"):
-        rng.begin(plays.number[row], RETURN)
-        rule.returned(plays, row, now, rng)
+        rule.returned(plays, row, now, rng.at(plays.number[row], RETURN))
 
 
 def outlived(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
@@ -122,6 +124,7 @@ def withdrawn(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
 
 
 HOOKS = (started, returned, outlived, aged, withdrawn)
+FIELDS = ("phase", "crowding")  # fields that are looked at from outside where a rule has them
 
 
 def follow_phase(rule: Any, ledger: Ledger, failures: int) -> int:

@@ -9,9 +9,12 @@ deficits of the small cells laid end to end are matched with the excesses of the
 large cell that has given everything away borrows what it lacks from the next one.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
+from tarry.problems.law import Law
 from tarry.problems.world import COIN_BITS, DELAY_BITS
 
 
@@ -51,3 +54,11 @@ def integer_weights(probabilities: FloatArray) -> tuple[IntArray, int]:
     weights = np.rint(probabilities * float(count << bits)).astype(np.int64)
     weights[np.argmax(weights)] += (count << bits) - int(weights.sum())
     return weights, bits
+
+
+def cells_of(laws: Sequence[Law]) -> tuple[IntArray, IntArray]:
+    """The alias cells of some laws, one after another, and where each one's begin."""
+    parts = [alias_cells(law.values, law.probabilities) for law in laws]
+    offsets = np.zeros(len(parts) + 1, dtype=np.int64)
+    np.cumsum([len(part) for part in parts], out=offsets[1:])
+    return np.concatenate(parts), offsets

@@ -12,7 +12,7 @@ import numpy as np
 from tarry.arrays import FloatArray, IntArray
 from tarry.checks import check_payoff, check_whole, shortened
 from tarry.errors import InputError
-from tarry.problems.alias import alias_cells
+from tarry.problems.alias import cells_of
 from tarry.problems.delays import check_max_delay, check_names
 from tarry.problems.law import Law
 from tarry.problems.world import World, draw_delays, seed_words
@@ -101,6 +101,34 @@ class Problem:
         """Delta(i) = |mu(i) - mu*| of each arm, what a play of it adds to the regret."""
         return np.abs(self.means - self.means[self.best(payoff)])
 
+    @property
+    def features(self) -> FloatArray:
+        """What is known of a request, a row for each context: here one, of which nothing is."""
+        return np.zeros((1, 0))
+
+    def context_gaps(self, payoff: Payoff) -> FloatArray:
+        """Delta(n, i): what a play of arm i in context n adds to the regret, (contexts, arms)."""
+        return self.gaps(payoff).reshape(1, -1)
+
+    @property
+    def changes(self) -> IntArray:
+        """The steps at which laws change: none, unless a problem says so."""
+        return np.zeros(0, np.int64)
+
+    def regret_rates(self, payoff: Payoff) -> FloatArray:
+        """What a play adds to the regret, in the form that the world of this problem reads."""
+        return self.context_gaps(payoff).ravel()
+
+    def contexts(self, seed: int, steps: Any) -> IntArray:
+        """The contexts of `steps` (from 1) under a seed: rows of `features`, all 0 if it is one."""
+        check_whole("seed", seed, 0)
+        chosen = indices(steps, "steps", 1, self.horizon_limit or 2**62)
+        return self._states(seed, chosen.reshape(-1)).reshape(chosen.shape)
+
+    def _states(self, seed: int, steps: IntArray) -> IntArray:
+        """The contexts of steps: one, or those of a world in which laws depend on more."""
+        return np.zeros_like(steps)
+
     def survival(self, arm: int, x: Any) -> Any:
         """P(d >= x) for the delay d of an arm; x is a number or an array."""
         return self.laws[check_whole("arm", arm, 0, self.arms - 1)].survival(x)
@@ -108,13 +136,14 @@ class Problem:
     @cached_property
     def _cells(self) -> tuple[IntArray, IntArray]:
         """The alias cells of all arms, one after another, and where each arm's begin."""
-        parts = [alias_cells(law.values, law.probabilities) for law in self.laws]
-        offsets = np.zeros(len(parts) + 1, dtype=np.int64)
-        np.cumsum([len(part) for part in parts], out=offsets[1:])
-        return np.concatenate(parts), offsets
+        return cells_of(self.laws)
 
-    def world(self, seed: int = 0) -> World:
-        """The delays of this problem under a seed, in the form the simulator reads."""
+    def world(self, seed: int = 0) -> Any:
+        """The delays of this problem under a seed, in the form the simulator reads: `AnyWorld`."""
+        return self._laws_under(seed)
+
+    def _laws_under(self, seed: int) -> World:
+        """Delays of the arms; of the virtual arms, where laws depend on more."""
         key0, key1 = seed_words(check_whole("seed", seed, 0))
         cells, offsets = self._cells
         return World(cells, offsets, np.zeros((0, 0), dtype=np.int32), key0, key1)
@@ -133,8 +162,9 @@ class Problem:
                 f"Steps of shape {pair[0].shape} were given arms of shape {pair[1].shape}; "
                 "the shapes must be the same or broadcast."
             ) from None
-        flat = [np.atleast_1d(array).ravel() for array in plays]
-        return draw_delays(self.world(seed), *flat).reshape(plays[0].shape)
+        times, played = (np.atleast_1d(array).ravel() for array in plays)
+        virtual = self._states(seed, times) * self.arms + played
+        return draw_delays(self._laws_under(seed), times, virtual).reshape(plays[0].shape)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the problem to a small file, which `tarry.problems.load` reads back."""

@@ -4,7 +4,9 @@
     {"kind": "laws", "label": ..., "max_delay": ..., "names": [...], "sizes": [...]}
     <zlib: the delays of all arms as int32, then their probabilities as float64, little-endian>
 
-A replayed table has kind "table", sizes [steps, arms] and its delays as int32, row by row. The
+One that changes has kind "changing", the laws of all its blocks, and its plan in the JSON line.
+A replayed table has kind "table", sizes [steps, arms] and its delays as int32, row by row. One with
+contexts has kind "contexts", the laws of all contexts, and then weights and features, float64. The
 probabilities are stored bit by bit, so a problem that is read back equals the one written.
 A file appears by an atomic rename: it is complete or it does not exist.
 """
@@ -20,6 +22,9 @@ import numpy as np
 
 from tarry.errors import InputError, ProblemFileError
 from tarry.files import write_atomically
+from tarry.problems.changing import Changing, planned
+from tarry.problems.changing_world import FIRST, FROM, TO
+from tarry.problems.contextual import Contextual, contextual
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem
 from tarry.problems.recorded import Replay, replay
@@ -88,9 +93,21 @@ def encode(problem: Problem) -> bytes:
         facts |= {"kind": "table", "sizes": problem.rows.shape}
         arrays = [problem.rows.astype("<i4")]
     else:
-        facts |= {"kind": "laws", "sizes": [len(law.values) for law in problem.laws]}
-        arrays = [law.values.astype("<i4") for law in problem.laws]
-        arrays += [law.probabilities.astype("<f8") for law in problem.laws]
+        laws = problem.laws
+        if isinstance(problem, Contextual):
+            laws = problem.context_laws
+        if isinstance(problem, Changing):
+            laws = problem.block_laws
+        facts |= {"kind": "laws", "sizes": [len(law.values) for law in laws]}
+        arrays = [law.values.astype("<i4") for law in laws]
+        arrays += [law.probabilities.astype("<f8") for law in laws]
+    if isinstance(problem, Contextual):
+        facts |= {"kind": "contexts", "shape": problem.rows.shape, "family": problem.family}
+        facts |= {"columns": list(problem.columns), "contexts": list(problem.contexts_named)}
+        arrays += [problem.weights.astype("<f8"), problem.rows.astype("<f8")]
+    if isinstance(problem, Changing):
+        facts |= {"kind": "changing", "plan": problem.plan.tolist()}
+        facts["caught"] = problem.caught.tolist()
     facts["names"] = list(problem.names)
     line = json.dumps(facts, sort_keys=True).encode()
     return line + b"\n" + zlib.compress(b"".join(array.tobytes() for array in arrays), 6)
@@ -106,14 +123,37 @@ def decode(body: bytes) -> Problem:
         raw = unpack(packed, 4 * steps * arms)
         table = np.frombuffer(raw, "<i4").reshape(steps, arms)
         return replay(table, facts["max_delay"], names)
-    if facts["kind"] != "laws":
+    if facts["kind"] not in ("laws", "contexts", "changing"):
         raise ValueError(f"its kind is {facts['kind']!r}")
-    raw = unpack(packed, 12 * sum(sizes))
+    count, width = facts.get("shape", (0, 0))
+    total = 12 * sum(sizes)
+    raw = unpack(packed, total + 8 * count * (1 + width))
     cuts = np.cumsum(sizes)[:-1]
     values = np.split(np.frombuffer(raw[: 4 * sum(sizes)], "<i4"), cuts)
-    shares = np.split(np.frombuffer(raw[4 * sum(sizes) :], "<f8"), cuts)
+    shares = np.split(np.frombuffer(raw[4 * sum(sizes) : total], "<f8"), cuts)
     laws = [Law(value, share) for value, share in zip(values, shares, strict=True)]
-    return Problem(laws, facts["max_delay"], names, label)
+    if facts["kind"] == "laws":
+        return Problem(laws, facts["max_delay"], names, label)
+    if facts["kind"] == "changing":
+        return replanned(laws, facts)
+    rest = np.frombuffer(raw[total:], "<f8")
+    rows, told = rest[count:].reshape(count, width), (names, facts["columns"], facts["contexts"])
+    made = rest[:count], *told, label, facts["family"]
+    return contextual(laws, rows, facts["max_delay"], *made)
+
+
+def replanned(laws: list[Law], facts: dict[str, Any]) -> Problem:
+    """A problem that changes, if its plan makes sense."""
+    arms = len(facts["names"])
+    plan, caught = (
+        np.array(facts[name], np.int64).reshape(-1, columns)
+        for name, columns in (("plan", 5), ("caught", 2))
+    )
+    fits = len(plan) and plan[0, FIRST] == 1 and bool((np.diff(plan[:, FIRST]) > 0).all())
+    blocks = plan[:, [FROM, TO]]
+    if not fits or len(laws) % arms or blocks.min() < 0 or blocks.max() >= len(laws) // arms:
+        raise ValueError("its plan and its laws do not fit each other")
+    return planned(laws, plan, caught, facts["max_delay"], facts["names"], facts["label"])
 
 
 def unpack(packed: bytes, size: int) -> bytes:

@@ -37,7 +37,7 @@ class Replay(Problem):
         """The number of rows."""
         return int(self.rows.shape[0])
 
-    def world(self, seed: int = 0) -> World:
+    def _laws_under(self, seed: int) -> World:
         """The table itself; the seed is only checked, not used."""
         check_whole("seed", seed, 0)
         cells, offsets = np.zeros((0, 2), np.int64), np.zeros(self.arms + 1, np.int64)

@@ -11,6 +11,8 @@ from typing import Any
 from tarry.errors import PolicyError
 from tarry.inspection import line_outside
 from tarry.policies.label import policy_label
+from tarry.problems.changing_world import ChangingWorld
+from tarry.problems.context_world import ContextWorld
 from tarry.problems.world import World
 
 Arguments = tuple[Any, ...]
@@ -59,5 +61,9 @@ def found_again(
 
 def _copied(arguments: Arguments) -> Arguments:
     """All of a run that changes; the world, which may be large, does not."""
-    kept = {id(part): part for part in arguments if isinstance(part, World)}
+    kept = {
+        id(part): part
+        for part in arguments
+        if isinstance(part, World | ContextWorld | ChangingWorld)
+    }
     return copy.deepcopy(arguments, kept)

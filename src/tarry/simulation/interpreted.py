@@ -6,7 +6,7 @@ from tarry.checks import as_whole
 from tarry.errors import PolicyError
 from tarry.ledger import Ledger
 from tarry.plays import Plays
-from tarry.policies.protocol import HOOKS, STOP
+from tarry.policies.protocol import FIELDS, HOOKS, STOP
 from tarry.randomness import Random
 from tarry.simulation.loop import run_steps
 
@@ -19,7 +19,7 @@ class Watched:
 
     def __init__(self, rule: Any) -> None:
         self.rule = rule
-        for name in (*(hook.__name__ for hook in HOOKS), "phase"):
+        for name in (*(hook.__name__ for hook in HOOKS), *FIELDS):
             if hasattr(rule, name):
                 setattr(self, name, getattr(rule, name))
 

@@ -7,7 +7,7 @@ from tarry.ledger import Ledger
 from tarry.plays import Plays, SteadyAges
 from tarry.policies.driver import book_seen, book_start, decide, settle
 from tarry.policies.protocol import STOP, follow_phase
-from tarry.problems.world import World
+from tarry.problems.world import AnyWorld
 from tarry.randomness import Random
 from tarry.simulation.calendar import Calendar
 
@@ -30,13 +30,20 @@ class Tape(NamedTuple):
     total: FloatArray  # regret so far
 
 
+def next_wanted(steps: IntArray, line: int, step: int) -> int:
+    """The step that the line of a tape is for: from `step` on the next one to record, or 0."""
+    if len(steps) == 0:
+        return step
+    return int(steps[line]) if line < len(steps) else 0
+
+
 def run_steps(
     rule: Any,
     ledger: Ledger,
     plays: Plays,
     ages: SteadyAges,
     calendar: Calendar,
-    world: World,
+    world: AnyWorld,
     gaps: FloatArray,
     tape: Tape,
     rng: Random,
@@ -46,34 +53,37 @@ def run_steps(
     step = tape.marks[STEP]
     line = tape.marks[LINE]
     total = tape.total[0]
-    every = len(tape.steps) == 0
-    arms = len(gaps)
+    wanted = next_wanted(tape.steps, line, step)
+    arms = len(ledger.plays)
     restarts = tape.marks[RESTARTS]
     while step <= last and restarts + SPARE_RESTARTS <= len(tape.restarts):
-        arm = decide(rule, ledger, plays, step, step, rng)
+        row = plays.row_of(step)
+        first = world.meet(plays, row, step)
+        arm = decide(rule, ledger, plays, ages, step, step, rng)
         failures = follow_phase(rule, ledger, restarts)
-        if failures < restarts or failures > restarts + SPARE_RESTARTS:
-            tape.marks[STOPPED] = step
-            tape.marks[MISUSED] = TOO_MANY_FAILURES
-            break
-        while restarts < failures:
-            tape.restarts[restarts] = step
-            restarts += 1
+        if failures != restarts:
+            if failures < restarts or failures > restarts + SPARE_RESTARTS:
+                tape.marks[STOPPED] = step
+                tape.marks[MISUSED] = TOO_MANY_FAILURES
+                break
+            while restarts < failures:
+                tape.restarts[restarts] = step
+                restarts += 1
         if arm < 0 or arm >= arms:
             tape.marks[STOPPED] = step
             if arm != STOP:
                 tape.marks[MISUSED] = NO_ARM
             break
-        row = plays.row_of(step)
-        delay = world.delay(step, arm)
+        delay = world.delay(step, first + arm)
         book_start(rule, ledger, plays, row, arm, step)
         calendar.add(row, step + delay)
-        total += gaps[arm]
-        if every or (line < len(tape.steps) and tape.steps[line] == step):
+        total += world.gap(gaps, step, first + arm)
+        if step == wanted:
             tape.arms[line] = arm
             tape.delays[line] = delay
             tape.regret[line] = total
             line += 1
+            wanted = next_wanted(tape.steps, line, step + 1)
         row = calendar.tear_off(step)
         step += 1
         while row >= 0:  # an answer is seen in the step after the one in which it arrives

@@ -7,7 +7,7 @@ from tarry.compiled.machine import CompiledLoop
 from tarry.compiled.teach import admit_modules, never_inline
 from tarry.ledger import Ledger
 from tarry.plays import Plays, SteadyAges
-from tarry.problems.world import World
+from tarry.problems.world import AnyWorld
 from tarry.randomness import RARE, Random
 from tarry.simulation.calendar import Calendar
 from tarry.simulation.loop import Tape, run_steps
@@ -19,7 +19,7 @@ def enter_loop(
     plays: Plays,
     ages: SteadyAges,
     calendar: Calendar,
-    world: World,
+    world: AnyWorld,
     gaps: FloatArray,
     tape: Tape,
     rng: Random,
@@ -36,6 +36,7 @@ def enter_loop(
 never_inline(*RARE)
 admit_modules(
     *("tarry.policies", "tarry.ledger", "tarry.plays", "tarry.randomness"),
-    *("tarry.problems.world", "tarry.simulation"),
+    *("tarry.problems.world", "tarry.problems.context_world", "tarry.problems.changing_world"),
+    "tarry.simulation",
 )
 LOOP = CompiledLoop(enter_loop)

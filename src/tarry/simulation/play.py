@@ -59,11 +59,14 @@ class Run:
     steps: Steps
     arms: IntArray
     delays: IntArray
-    regret: FloatArray  # cumulative pseudo-regret: the gaps of the arms played, added up
+    regret: FloatArray  # cumulative pseudo-regret: the gaps of the arms played, added up; where
+    # laws change or requests differ, against the best arm of each step
     restarts: Steps  # the steps at which a phase failed (the next step to be played then)
     failed_at: int | None  # where a rule that may give up did so (CSE, RSE), else None
     mode: str  # "compiled" or "interpreted"
     why: str = field(repr=False, default="")  # why it was interpreted, empty if it was not
+    contexts: IntArray = field(repr=False, default_factory=lambda: np.zeros(0, np.int64))
+    # ^ of each recorded step: a row of `problem.features`, 0 where a problem has one context
 
     def __repr__(self) -> str:
         """A line a person can read."""
@@ -120,13 +123,14 @@ def play(
             f"play at most {problem.horizon_limit} steps."
         )
     steps = steps_to_record(record, horizon)
-    setting = Setting(problem.arms, problem.max_delay, horizon, reward)
+    features = problem.features.shape[1]
+    setting = Setting(problem.arms, problem.max_delay, horizon, reward, features=features)
 
     def begun(steps: Steps | None) -> tuple[Any, ...]:
         rule = policy.start(setting)
         check_rule(rule, policy)
         edges = rule_edges(rule, policy, problem.max_delay)
-        plays = empty_plays(problem.max_delay, regular=True)
+        plays = empty_plays(problem.max_delay, regular=True, features=features)
         return (
             rule,
             empty_ledger(problem.arms),
@@ -134,7 +138,7 @@ def play(
             steady_ages(problem.max_delay, edges),
             empty_calendar(len(plays.number)),
             problem.world(seed),
-            problem.gaps(payoff),
+            problem.regret_rates(payoff),
             _blank_tape(steps, horizon),
             new_random(seed),
         )
@@ -161,12 +165,13 @@ def play(
             f"`select` returns the number of an arm, or -1 to stop."
         )
     rows = int(tape.marks[LINE])
+    kept = np.arange(1, rows + 1) if steps is None else steps[:rows]
     return Run(
         policy=policy,
         payoff=payoff,
         horizon=horizon,
         seed=seed,
-        steps=np.arange(1, rows + 1) if steps is None else steps[:rows],
+        steps=kept,
         arms=tape.arms[:rows],
         delays=tape.delays[:rows],
         regret=tape.regret[:rows],
@@ -174,6 +179,7 @@ def play(
         failed_at=stopped or None,
         mode=chosen_mode,
         why=why,
+        contexts=problem.contexts(seed, kept),
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from tarry.live.facts import Fact
+from tarry.live.facts import Fact, Row
 from tarry.live.history import Chunk
 
 
@@ -29,6 +29,7 @@ class Store(Protocol):
     settings: dict[str, Any]  # what the agent was made with
     trouble: str  # why facts cannot be made durable just now, empty if they can
     failures: int  # how often that began
+    dropped: int  # facts of which only what they led to is kept, since too many were waiting
 
     @property
     def appended(self) -> int:
@@ -41,7 +42,7 @@ class Store(Protocol):
     def kept(self) -> Kept:
         """The latest snapshot and all facts after it, durable or not."""
 
-    def append(self, fact: Fact) -> int:
+    def append(self, fact: Row) -> int:
         """The next fact; returns its number, to be given to `wait`. Does not wait for anything."""
 
     def wait(self, number: int) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tarry.errors import JournalError
-from tarry.live.facts import Fact
+from tarry.live.facts import Fact, Row
 from tarry.live.history import Chunk
 from tarry.live.store.tail import Snapshot
 
@@ -134,7 +134,7 @@ def fact_crc(seq: int, fact: Fact) -> int:
     return zlib.crc32(repr((seq, *fact)).encode())
 
 
-def fact_row(seq: int, fact: Fact) -> tuple[Any, ...]:
+def fact_row(seq: int, fact: Row) -> tuple[Any, ...]:
     """The row of a fact."""
     return (seq, *fact, zlib.crc32(repr((seq, *fact)).encode()))
 
@@ -170,6 +170,13 @@ def split(snapshot: Snapshot, size: int) -> list[Part]:
 def write_part(part: Part, db: sqlite3.Connection) -> None:
     """Store a part of a snapshot."""
     db.execute("INSERT INTO snapshots VALUES (NULL, ?, ?, ?, ?, ?)", (*part, zlib.crc32(part.body)))
+
+
+def write_snapshot(snapshot: Snapshot, size: int, after: int, db: sqlite3.Connection) -> None:
+    """Store a snapshot as a whole, in the place of any that follows number `after`."""
+    discard_after(after, db)
+    for part in split(snapshot, size):
+        write_part(part, db)
 
 
 def discard_after(number: int, db: sqlite3.Connection) -> None:

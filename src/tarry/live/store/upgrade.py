@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tarry.live import state
+from tarry.live import curve, state
 from tarry.live.facts import START, Fact
 from tarry.live.ids import new_identity
 from tarry.live.plays import Arm
@@ -165,8 +165,8 @@ def _body(settings: dict[str, Any], old: dict[str, Any]) -> bytes:
         arm.paused = saved["paused"]
         for name, value in zip(state.ARM_NUMBERS, saved["numbers"], strict=True):
             setattr(arm, name, value)
-        for name, values in zip(state.CURVE, saved["curve"], strict=True):
-            setattr(arm.curve, name, values)
+        for name, values in zip(curve.FIELDS, saved["curve"], strict=True):
+            getattr(arm.curve, name)[:] = values
         core.arms[arm.name] = arm
     slot, start, delay, status, late = (np.array(c, np.int64) for c in old["entries"])
     watched = np.where(status == CANCELLED, delay, -1)

@@ -26,6 +26,7 @@ import numpy as np
 from tarry.arrays import ArmState, Constant, FloatArray, Floats, Ints, SharedState
 from tarry.ledger import Ledger
 from tarry.plays import Plays
+from tarry.policies.bins import geometric_edges
 from tarry.policies.elimination.sweep import Sweep, first_of_phases, full_sweep
 from tarry.policies.elimination.tight_bounds import (
     ledger_lower,
@@ -33,7 +34,7 @@ from tarry.policies.elimination.tight_bounds import (
     tight_missing_bound,
     uniform_level,
 )
-from tarry.policies.increments import Increments, geometric_edges, no_increments
+from tarry.policies.increments import Increments, no_increments
 from tarry.policies.protocol import Setting
 from tarry.randomness import Random
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 from tarry.ledger import Ledger
-from tarry.plays import Plays
+from tarry.plays import NOBODY, Plays
 from tarry.policies.check import check_choice
 from tarry.policies.protocol import Setting
 from tarry.randomness import Random
@@ -31,13 +31,14 @@ class CensoredUCBRule(NamedTuple):
         best_index = -math.inf
         sign = 1.0 if self.reward else -1.0
         # Plays with s <= t - D - 1 count; the play of s = t - D is complete, but not yet used.
-        spared = ledger.latest[1] if ledger.latest[0] == now - self.max_delay else -1
+        latest = plays.row_of(number - self.max_delay)
+        spared = plays.arm[latest] if plays.start[latest] == now - self.max_delay else NOBODY
         for arm in range(arms):
             count = ledger.complete[arm]
             total = ledger.complete_sum[arm]
             if arm == spared:
                 count -= 1
-                total -= ledger.latest[2]
+                total -= plays.complete_delay(latest, self.max_delay)
             if count == 0:
                 return arm
             mean = total / (self.max_delay * count)

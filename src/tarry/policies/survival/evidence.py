@@ -31,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tarry.arrays import ArmEvidence, ArmState, Constant, Floats, IntArray, Ints
+from tarry.policies.bins import bin_of, geometric_edges
 from tarry.randomness import Random
 
 
@@ -52,23 +53,11 @@ class SurvivalEvidence(NamedTuple):
     stale: ArmState[Ints]  # whether evidence came in since `front` was computed
     front: ArmState[Floats]  # five per arm, see refresh
 
-    def bin_of(self, delay: int) -> int:
-        """The bin of a delay below D: the number of edges that are not above it."""
-        low = 0
-        high = len(self.edges)
-        while low < high:
-            middle = (low + high) // 2
-            if self.edges[middle] <= delay:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
     def book_event(self, arm: int, delay: int) -> None:
         """An answer came back. One with delay D has outlived all bins and is booked as that."""
         if delay >= self.max_delay:
             return
-        place = self.bin_of(delay)
+        place = bin_of(self.edges, delay)
         self.reached[arm] = max(self.reached[arm], place + 1)
         place += arm * len(self.edges)
         payoff = delay / self.max_delay
@@ -86,11 +75,20 @@ class SurvivalEvidence(NamedTuple):
     def unbook_pass(self, arm: int, edge: int) -> None:
         """Take back a pass: the answer had come back before, but was told only afterwards."""
         first = arm * len(self.edges)
-        self.passes[first + edge] -= 1.0
+        self.passes[first + edge] = max(self.passes[first + edge] - 1.0, 0.0)
         last = self.reached[arm] - 1
         while last >= 0 and self.events[first + last] + self.passes[first + last] <= 0.0:
             last -= 1
         self.reached[arm] = last + 1
+        self.stale[arm] = 1
+
+    def fade_counts(self, arm: int, keep: float) -> None:
+        """Time goes by: of all that is known of an arm the share `keep` is left."""
+        for place in range(arm * len(self.edges), (arm + 1) * len(self.edges)):
+            self.events[place] *= keep
+            self.event_sum[place] *= keep
+            self.event_squares[place] *= keep
+            self.passes[place] *= keep
         self.stale[arm] = 1
 
     def known(self, arm: int) -> float:
@@ -233,8 +231,7 @@ def empty_evidence(
 
     The rest of the mass is spread evenly over the bins: every order of magnitude is as likely.
     """
-    edges = np.unique(np.rint(np.geomspace(1, max_delay, bins)).astype(np.int64))
-    return evidence_in_bins(arms, max_delay, edges, mass, end)
+    return evidence_in_bins(arms, max_delay, geometric_edges(max_delay, bins), mass, end)
 
 
 def evidence_in_bins(

@@ -1,0 +1,1 @@
+"""Who copes with routes that break: every chooser in every named scenario."""

@@ -1,0 +1,65 @@
+"""What an agent says when it refuses, one sentence each."""
+
+from pathlib import Path
+
+from tarry.checks import shortened
+from tarry.errors import ConflictError, InputError, JournalError, LiveError, UnknownPlayError
+from tarry.live.clock import to_seconds
+from tarry.live.register import FAILED
+
+
+def check_same_answer(
+    play: int, known: int, before: int, delay: int | None, after: int, max_delay: int
+) -> None:
+    """Refuse an answer `delay` to the play with this id that differs from the `known` one.
+
+    `before` and `after` are the statuses that the two answers give: returned or failed.
+    """
+    if delay is None or min(delay, max_delay) == known:
+        return
+    first = "failed" if before == FAILED else f"was told with delay {to_seconds(known):g} s"
+    told = (
+        f"with {to_seconds(delay):g} s" if before != FAILED else f"is told {to_seconds(delay):g} s"
+    )
+    second = "is said to have failed" if after == FAILED else told
+    raise ConflictError(f"Play {play} {first} before and now {second}; a play has one answer.")
+
+
+def unknown_play(number: object, asked: int) -> UnknownPlayError:
+    """An id that was never given out."""
+    made = f"{asked} play{'s' * (asked != 1)}" if asked else "no plays yet"
+    return UnknownPlayError(
+        f"There is no play with id {number!r}; this agent made {made}, each with an id of its own."
+    )
+
+
+def stopped(policy: str) -> LiveError:
+    """A policy chooses to stop."""
+    return LiveError(
+        f"{policy} has stopped: its `select` gave up, as CSE and RSE do if no arm meets their "
+        f"threshold; use a policy that goes on, such as BDSE (cost) or BHSE (reward)."
+    )
+
+
+def forked(path: Path | None) -> JournalError:
+    """A child of a fork uses the agent of its parent."""
+    return JournalError(
+        f"The journal {path} was opened before this process was forked, and belongs to the parent; "
+        f"open an agent after the fork in each process, with a path of its own."
+    )
+
+
+def in_the_middle(what: str) -> LiveError:
+    """A call comes from within another one of the same thread."""
+    return LiveError(
+        f"The agent was {what} by a signal handler or a finaliser in the middle of another call of "
+        f"the same thread; do that after the handler has returned."
+    )
+
+
+def no_features(context: object) -> InputError:
+    """What to say of a context where none was announced."""
+    return InputError(
+        f"The context is {shortened(context)}, but this agent has no features; make one with "
+        f"features={{...}}."
+    )

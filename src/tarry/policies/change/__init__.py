@@ -1,0 +1,1 @@
+"""Policies for worlds that change: ours, and rivals from the literature."""

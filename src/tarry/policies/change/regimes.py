@@ -1,0 +1,307 @@
+"""Since when an arm is what it is: hypotheses about the beginning of its present regime.
+
+Each arm holds up to M hypotheses "the present law began at time s_j", oldest first, with weights
+w_j. Each play of the arm opens another one. A hypothesis counts what was heard since it opened,
+events (answers) and passes (bins outlived), in the bins of `tarry.policies.survival.evidence`, and
+its weight is moved by how well it foretold what was heard next:
+
+    p_j = (a_b + events_jb) / (a_b + events_jb + r_b + passes_jb)      for an answer in bin b
+    1 - p_j                                                            for a play that outlived it
+    w_j <- w_j p_j, made to sum to 1
+
+with a, r from the pool of all arms (`tarry.policies.change.pool`). An arm is taken to change at the
+rate 1/tau: in a time dt the share 1 - e^{-dt/tau} of all weight moves to a hypothesis that opens
+now. For a hypothesis of age A that opened after the first play, tau is 5 A if that is less, and at
+least D: what has just changed is likely to change again. So one rule forgets what no longer
+foretells, notices that answers are overdue, and doubts an arm that has rested for long.
+
+What counts for hypothesis j is what all plays of the arm brought less what they had brought when it
+opened: that is all that is kept of it, so a fact is counted once and not once per hypothesis.
+
+Whether arms change at all is a hypothesis, too. The odds that they do begin with what the world is
+taken for, and are multiplied by how much better the hypotheses above foretold each fact than all
+that was ever heard of the arm did. Where nothing changes they stay low, and nothing is paid for
+following changes; where something did, they are high ever after.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tarry.arrays import (
+    ArmEvidence,
+    Constant,
+    FloatArray,
+    Floats,
+    IntArray,
+    Ints,
+    SharedEvidence,
+)
+from tarry.policies.bins import bin_of
+from tarry.policies.change.pool import Pool
+from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
+from tarry.randomness import Random
+
+SMALL = 0.01  # a weight below which a hypothesis may be merged with the next one
+GONE = 1e-6  # a weight below which the oldest one is dropped
+MOST_ODDS = 1e6  # that arms change, lest a world that has calmed down be doubted for ever
+YOUTH = 5.0  # a regime of age A is thought to go on for so many A, up to tau
+NOBODY_LEFT = 1e-9  # a share of plays that is not followed any further
+FRESH = -1  # the hypothesis that the arm has changed since its last play: nothing is known
+
+
+class Regimes(NamedTuple):
+    """The hypotheses of all arms, arm-major; those of an arm lie in slots, in any order.
+
+    Entry arm * M + j of `order` is the slot of hypothesis j, entry arm * M + slot of the others
+    belongs to that slot, and of those by bin, entry (arm * M + slot) * B + b to its bin b.
+    """
+
+    most: int  # M
+    change_every: float  # tau, in ticks
+    least_odds: float  # that arms change: those of the beginning
+    centre: Constant[Floats]  # the middle of each bin, as a payoff
+    held: ArmEvidence[Ints]  # how many hypotheses an arm has
+    order: ArmEvidence[Ints]
+    opened: ArmEvidence[Ints]  # s_j
+    weight: ArmEvidence[Floats]  # w_j
+    played_before: ArmEvidence[Ints]  # plays of the arm before it opened, and by bin:
+    events_before: ArmEvidence[Floats]
+    passes_before: ArmEvidence[Floats]
+    sum_before: ArmEvidence[Floats]
+    ever: SurvivalEvidence  # all that was heard of the arms
+    played: ArmEvidence[Ints]  # plays of the arm in all
+    last: ArmEvidence[Ints]  # when the arm was played last
+    odds: SharedEvidence[Floats]  # that arms change at all
+
+    def begin_play(self, arm: int, now: int) -> None:
+        """The arm is played: some weight moves to a hypothesis that its law begins now."""
+        first = arm * self.most
+        held = self.held[arm]
+        moved = 1.0
+        if held > 0:
+            moved = 0.0
+            for j in range(held):
+                place = first + self.order[first + j]
+                kept = math.exp(-(now - self.last[arm]) / self.lasts(place, now))
+                moved += self.weight[place] * (1.0 - kept)
+                self.weight[place] *= kept
+        if held == self.most:
+            self.merge(arm)
+            held -= 1
+        slot = self.order[first + held]
+        self.opened[first + slot] = now
+        self.weight[first + slot] = moved
+        self.played_before[first + slot] = self.played[arm]
+        size = len(self.centre)
+        place = (first + slot) * size
+        for b in range(size):
+            self.events_before[place + b] = self.ever.events[arm * size + b]
+            self.passes_before[place + b] = self.ever.passes[arm * size + b]
+            self.sum_before[place + b] = self.ever.event_sum[arm * size + b]
+        self.held[arm] = held + 1
+        self.played[arm] += 1
+        self.last[arm] = now
+
+    def lasts(self, place: int, now: int) -> float:
+        """How long the regime of a hypothesis is thought to go on: tau, but less for a young one.
+
+        What has changed a short time ago changes again soon: outages end. That an arm was first
+        played a short time ago says nothing.
+        """
+        if self.played_before[place] == 0:
+            return self.change_every
+        young = YOUTH * (now - self.opened[place])
+        return min(max(young, float(self.ever.max_delay)), self.change_every)
+
+    def merge(self, arm: int) -> None:
+        """Make room: a hypothesis of little weight that is most like its neighbours joins one.
+
+        That is the one between neighbours with the least ratio of plays; if all are of weight, the
+        least of them. The oldest and the youngest stay.
+        """
+        first = arm * self.most
+        chosen = 1
+        ratio = math.inf
+        for j in range(1, self.most - 1):
+            if self.weight[first + self.order[first + j]] < SMALL:
+                since = self.played[arm] - self.played_before[first + self.order[first + j + 1]]
+                before = self.played[arm] - self.played_before[first + self.order[first + j - 1]]
+                if before < ratio * since:
+                    ratio = before / since
+                    chosen = j
+        if ratio == math.inf:
+            for j in range(2, self.most - 1):
+                here = self.weight[first + self.order[first + j]]
+                if here < self.weight[first + self.order[first + chosen]]:
+                    chosen = j
+        slot = self.order[first + chosen]
+        self.weight[first + self.order[first + chosen + 1]] += self.weight[first + slot]
+        self.take_out(arm, chosen)
+
+    def take_out(self, arm: int, j: int) -> None:
+        """Drop hypothesis j; its slot is the next to be used."""
+        first = arm * self.most
+        slot = self.order[first + j]
+        self.held[arm] -= 1
+        for i in range(j, self.held[arm]):
+            self.order[first + i] = self.order[first + i + 1]
+        self.order[first + self.held[arm]] = slot
+
+    def foretold(self, arm: int, slot: int, b: int, pool: Pool) -> float:
+        """How likely this hypothesis held an answer in bin b, of a play that reached it."""
+        size = len(self.centre)
+        place = (arm * self.most + slot) * size + b
+        ended = pool.prior[b] + self.ever.events[arm * size + b] - self.events_before[place]
+        beyond = pool.beyond[b] + self.ever.passes[arm * size + b] - self.passes_before[place]
+        return ended / (ended + beyond)
+
+    def hear_answer(self, arm: int, delay: int, pool: Pool) -> None:
+        """An answer."""
+        b = bin_of(self.ever.edges, delay)
+        self.weigh(arm, b, 0.0, 1.0, pool)
+        self.ever.book_event(arm, delay)
+        pool.all_events[b] += 1.0
+
+    def hear_pass(self, arm: int, b: int, pool: Pool) -> None:
+        """A play outlived bin b."""
+        self.weigh(arm, b, 1.0, -1.0, pool)
+        self.ever.book_pass(arm, b)
+        pool.all_passes[b] += 1.0
+
+    def weigh(self, arm: int, b: int, level: float, slope: float, pool: Pool) -> None:
+        """Multiply each weight by level + slope p_j, and let them sum to 1."""
+        first = arm * self.most
+        total = 0.0
+        for j in range(self.held[arm]):
+            slot = self.order[first + j]
+            weight = self.weight[first + slot]
+            weight *= level + slope * self.foretold(arm, slot, b, pool)
+            self.weight[first + slot] = weight
+            total += weight
+        for j in range(self.held[arm]):
+            self.weight[first + self.order[first + j]] /= total
+        while self.held[arm] > 1 and self.weight[first + self.order[first]] < GONE:
+            self.take_out(arm, 0)
+        place = arm * len(self.centre) + b
+        ended = pool.prior[b] + self.ever.events[place]
+        unchanged = ended / (ended + pool.beyond[b] + self.ever.passes[place])
+        odds = self.odds[0] * total / (level + slope * unchanged)
+        self.odds[0] = min(max(odds, self.least_odds), MOST_ODDS)
+
+    def unhear_pass(self, arm: int, b: int, when: int, pool: Pool) -> None:
+        """A pass at time `when` is taken back: its play had been back, but nobody had said so.
+
+        Hypotheses that opened later had not counted it. What foretold it gives its credit back;
+        the order in which facts were heard does not matter for that.
+        """
+        first = arm * self.most
+        size = len(self.centre)
+        self.ever.unbook_pass(arm, b)
+        pool.all_passes[b] = max(pool.all_passes[b] - 1.0, 0.0)
+        total = 0.0
+        for j in range(self.held[arm]):
+            slot = self.order[first + j]
+            if self.opened[first + slot] >= when:
+                self.passes_before[(first + slot) * size + b] -= 1.0
+            else:
+                self.weight[first + slot] /= 1.0 - self.foretold(arm, slot, b, pool)
+            total += self.weight[first + slot]
+        for j in range(self.held[arm]):
+            self.weight[first + self.order[first + j]] /= total
+
+    def present(self, arm: int) -> tuple[int, float]:
+        """When the present regime of the arm most likely began, and how likely it did about then.
+
+        Neighbours of the most likely hypothesis count for it: they tell the same change from
+        slightly different plays. If no arm ever changes, it began with the first play.
+        """
+        first = arm * self.most
+        held = self.held[arm]
+        unchanged = 1.0 / (1.0 + self.odds[0])
+        weights = [
+            (1.0 - unchanged) * self.weight[first + self.order[first + j]] for j in range(held)
+        ]
+        weights[0] += unchanged
+        best = max(range(held), key=lambda j: weights[j])
+        near = sum(weights[max(best - 1, 0) : best + 2])
+        return self.opened[first + self.order[first + best]], min(float(near), 1.0)
+
+    def draw_regime(self, arm: int, doubt: float, now: int, rng: Random) -> int:
+        """The slot of a hypothesis, drawn by weight; FRESH if the arm is drawn to have changed.
+
+        `doubt` slows down the time that has gone by since the arm was played.
+        """
+        held = self.held[arm]
+        if held == 0:
+            return FRESH
+        first = arm * self.most
+        away = doubt * (now - self.last[arm])
+        left = rng.random()
+        for j in range(held):
+            slot = self.order[first + j]
+            kept = math.exp(-away / self.lasts(first + slot, now))
+            left -= self.weight[first + slot] * kept
+            if left < 0.0:
+                return slot
+        return FRESH
+
+    def draw_payoff(self, arm: int, slot: int, pool: Pool, rng: Random) -> float:
+        """A draw of the mean payoff of the arm under a hypothesis, or FRESH: each hazard is drawn.
+
+        A Beta law with the same two moments would not do: where a few answers are known and D is
+        far above them, its draws are mostly far below all of them.
+        """
+        size = len(self.centre)
+        alive = 1.0
+        mean = 0.0
+        for b in range(size):
+            ended = pool.prior[b]
+            beyond = pool.beyond[b]
+            first = ended * self.centre[b]
+            if slot != FRESH:
+                here = arm * size + b
+                place = (arm * self.most + slot) * size + b
+                ended += self.ever.events[here] - self.events_before[place]
+                beyond += self.ever.passes[here] - self.passes_before[place]
+                first += self.ever.event_sum[here] - self.sum_before[place]
+            hazard = rng.beta(ended, beyond)
+            mean += alive * hazard * first / ended
+            alive *= 1.0 - hazard
+            if alive < NOBODY_LEFT:
+                break
+        return mean + alive
+
+
+def no_regimes(
+    arms: int, max_delay: int, bins: int, most: int, change_every: float, odds: float
+) -> Regimes:
+    """No arm has been played."""
+
+    def zeros(each: int) -> FloatArray:
+        return np.zeros(arms * each)
+
+    def whole(each: int) -> IntArray:
+        return np.zeros(arms * each, np.int64)
+
+    ever = empty_evidence(arms, max_delay, bins)
+    size = len(ever.edges)
+    return Regimes(
+        most=most,
+        change_every=change_every,
+        least_odds=odds,
+        centre=(np.asarray(ever.floor)[:-1] + (np.asarray(ever.edges) - 1) / max_delay) / 2,
+        held=whole(1),
+        order=np.tile(np.arange(most), arms),
+        opened=whole(most),
+        weight=zeros(most),
+        played_before=whole(most),
+        events_before=zeros(most * size),
+        passes_before=zeros(most * size),
+        sum_before=zeros(most * size),
+        ever=ever,
+        played=whole(1),
+        last=whole(1),
+        odds=np.full(1, odds),
+    )

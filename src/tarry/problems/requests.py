@@ -1,0 +1,123 @@
+"""Problems with contexts from what the user has: a problem per segment, a table of run times."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from tarry.arrays import IntArray
+from tarry.checks import check_positive, shortened
+from tarry.errors import InputError
+from tarry.problems.builders import Names
+from tarry.problems.contextual import Contextual, contextual
+from tarry.problems.delays import check_delays, check_max_delay, check_names, check_numbers
+from tarry.problems.law import Law
+from tarry.problems.problem import Problem
+from tarry.problems.recorded import Replay
+
+
+def segments(problems: Any, weights: Any = None) -> Contextual:
+    """Requests of a few kinds, each of which has the laws of a problem of its own.
+
+    A request shows one number per segment: 1 for the one that it belongs to, 0 for the others.
+
+    Args:
+        problems: {name of the segment: problem}, all with the same arms and the same max_delay.
+        weights: how often each segment comes, in any unit; None for equally often.
+
+    >>> import tarry
+    >>> phone = tarry.problems.deterministic([20, 50], max_delay=100, names=["fra", "ams"])
+    >>> desktop = tarry.problems.deterministic([30, 10], max_delay=100, names=["fra", "ams"])
+    >>> problem = segments({"phone": phone, "desktop": desktop}, weights=[0.7, 0.3])
+    >>> problem.context_best("cost"), problem.fixed_gaps("cost").round(3).tolist()
+    (array([0, 1]), [0.06, 0.21])
+    """
+    if not isinstance(problems, Mapping) or not problems:
+        raise InputError(
+            f"The segments are {shortened(problems)}; give a dict of problems by name."
+        )
+    first, *others = problems.values()
+    for name, problem in dict(problems).items():
+        plain = isinstance(problem, Problem) and not isinstance(problem, Contextual | Replay)
+        if not plain:
+            raise InputError(
+                f"Segment {name!r} is {shortened(problem)}; it must be a problem with laws and "
+                "without contexts."
+            )
+    for problem in others:
+        if (problem.names, problem.max_delay) != (first.names, first.max_delay):
+            raise InputError(
+                f"The segments have arms {shortened(first.names)} with max_delay "
+                f"{first.max_delay} and {shortened(problem.names)} with {problem.max_delay}; "
+                "arms and max_delay must be the same."
+            )
+    names = check_names(list(problems), len(problems))
+    laws = [law for problem in problems.values() for law in problem.laws]
+    told = names, f"segments({', '.join(names)})"
+    return contextual(laws, np.eye(len(names)), first.max_delay, weights, first.names, names, *told)
+
+
+def from_table(
+    features: Any,
+    times: Any,
+    max_delay: int,
+    names: Names = None,
+    *,
+    weights: Any = None,
+    unit: float | None = None,
+    above: Literal["refuse", "clip"] = "refuse",
+) -> Contextual:
+    """Requests whose time under every arm is known: measured run times, with features of each.
+
+    Each row is a context, drawn at random in every step; its delays are fixed. Data frames of
+    pandas or polars name features and arms by their columns.
+
+    Args:
+        features: (N, p) numbers, NaN where one is missing.
+        times: (N, K) times, one for each arm.
+        max_delay: D.
+        names: of the arms.
+        weights: how often each row comes, in any unit; None for equally often.
+        unit: None if times are whole numbers; otherwise time / unit is rounded half to even.
+        above: what happens to a time longer than D. "refuse": it is an error; "clip": it counts
+            as D, as if nobody had waited longer.
+
+    >>> problem = from_table([[0.1], [0.9]], [[3, 8], [7.2, 2.1]], max_delay=8, unit=1)
+    >>> problem.context_means.tolist()
+    [[0.375, 1.0], [0.875, 0.25]]
+    """
+    most = check_max_delay(max_delay)
+    if above not in ("refuse", "clip"):
+        raise InputError(f"above is {shortened(above)}; it must be 'refuse' or 'clip'.")
+    delays = whole_delays(times, most, unit, clip=above == "clip")
+    laws = [Law([delay], [1.0]) for delay in delays.ravel()]
+    columns = column_names(features)
+    names = names if names is not None else column_names(times)
+    label = f"from_table of {len(delays)} rows"
+    table = np.asarray(features)
+    if table.ndim != 2 or len(table) != len(delays):
+        raise InputError(
+            f"The features have shape {table.shape} and the times {delays.shape}; both must have "
+            "two dimensions and as many rows."
+        )
+    return contextual(laws, table, most, weights, names, columns, label=label)
+
+
+def whole_delays(times: Any, most: int, unit: float | None, *, clip: bool) -> IntArray:
+    """A table of times as whole delays."""
+    numbers = check_numbers(times, "The times")
+    if numbers.ndim != 2 or not numbers.size:
+        raise InputError(f"The times have shape {numbers.shape}; it must be (rows, arms).")
+    if unit is not None:
+        numbers = np.rint(numbers / check_positive("unit", unit))
+    return check_delays(
+        np.minimum(numbers, most) if clip else numbers,
+        most,
+        lambda at: f" in row {at[0]} of arm {at[1]}",
+    )
+
+
+def column_names(table: Any) -> Sequence[str] | None:
+    """The names of the columns of a data frame, None of anything else."""
+    columns = getattr(table, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
