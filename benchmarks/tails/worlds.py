@@ -140,8 +140,7 @@ def small(runs: int) -> Iterator[World]:
 
 
 def families(runs: int) -> Iterator[World]:
-    """The paper's two families at their size, each run with an instance of its own.
-    """
+    """The paper's two families at their size, each run with an instance of its own."""
     for family, name in (("truncated_normal", "truncated normal"), ("bernoulli", "Bernoulli")):
         make = tarry.problems.by_name(family)
         for payoff in PAYOFFS:
