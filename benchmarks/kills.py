@@ -6,9 +6,13 @@ acknowledged, and be in the state that follows from its facts alone.
 
 Damages: a journal is cut short or one of its bits is flipped, in the file or in the write-ahead
 log. Then it must open whole, or be refused in one sentence and give up its good part.
+
+Both go by rounds; with --keep, what was done is written to a file after each round, and a later
+call goes on from there.
 """
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -17,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +37,8 @@ from tarry.live.plays import Status
 from tarry.live.restore import new_core
 from tarry.live.store.schema import read_facts
 from tarry.live.store.sqlite import SqliteStore
+
+ROUND = 50  # kills of one file, or damages of copies of one
 
 
 class Mirror:
@@ -101,10 +106,10 @@ def check_life(said: list[Any], agent: Agent) -> None:
     assert counts.asked == sum(counts[1:5])
 
 
-def kill(path: str, times: int, durability: str, report: int = 0) -> int:
+def kill(path: str, times: int, durability: str, report: int = 0, seed: int = 0) -> int:
     """So many lives and deaths on one file; how many acknowledgements there were."""
     victim.eager()
-    rng = random.Random(durability)
+    rng = random.Random(f"{durability} {seed}")
     acknowledged = 0
     mirror: Mirror | None = None
     command = [sys.executable, str(Path(victim.__file__)), path]
@@ -220,6 +225,50 @@ def _saved(copy: Path, truth: int) -> str:
     return "all saved" if asked == truth else "saved up to the damage"
 
 
+class Kept:
+    """What was done so far, in a file if one is given."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.done: dict[str, Any] = {"kills": {}, "acknowledged": {}, "damages": 0, "found": {}}
+        if path is not None and path.exists():
+            self.done = json.loads(path.read_text(encoding="utf-8"))
+
+    def save(self) -> None:
+        """Write it down."""
+        if self.path is not None:
+            self.path.write_text(json.dumps(self.done, indent=1), encoding="utf-8")
+
+
+def kill_on(folder: Path, kept: Kept, durability: str, times: int) -> None:
+    """Kill until there were so many kills, a file for each round."""
+    kills, acknowledged = kept.done["kills"], kept.done["acknowledged"]
+    done = kills.setdefault(durability, 0)
+    while done < times:
+        now = min(ROUND, times - done)
+        path = str(folder / f"{durability}{done}.db")
+        said = kill(path, now, durability, seed=done)
+        done = kills[durability] = done + now
+        acknowledged[durability] = acknowledged.get(durability, 0) + said
+        kept.save()
+        total = acknowledged[durability]
+        print(f"  {done} kills, {total} acknowledgements, none lost, replay equal", flush=True)
+
+
+def damage_on(folder: Path, kept: Kept, times: int) -> None:
+    """Damage until there were so many damages, a journal for each round."""
+    while kept.done["damages"] < times:
+        done = kept.done["damages"]
+        place = folder / f"damaged{done}"
+        place.mkdir()
+        path, _ = abandoned(place, "normal")
+        now = min(ROUND, times - done)
+        found = Counter(kept.done["found"]) + damage(path, now, place, done)
+        kept.done |= {"damages": done + now, "found": dict(found)}
+        kept.save()
+        print(f"  {done + now} damages", flush=True)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Kill and damage, and print what came of it."""
     parser = argparse.ArgumentParser(
@@ -227,21 +276,18 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--kills", type=int, default=1000, help="in all; default 1000")
     parser.add_argument("--damages", type=int, default=500, help="default 500")
+    parser.add_argument("--keep", type=Path, help="a file to go on from")
     options = parser.parse_args(arguments)
     os.environ["TARRY_COMPILE"] = "never"  # a life is shorter than loading machine code takes
+    kept = Kept(options.keep)
     with tempfile.TemporaryDirectory(prefix="tarry-") as name:
-        folder = Path(name)
         for durability in ("full", "normal"):
-            times = options.kills // 2
-            print(f"{times} kills with durability {durability}", flush=True)
-            begin = time.perf_counter()
-            said = kill(str(folder / f"{durability}.db"), times, durability, report=100)
-            taken = time.perf_counter() - begin
-            print(f"  {said} acknowledgements, none lost, replay equal, in {taken:.0f} s")
+            print(f"{options.kills // 2} kills with durability {durability}", flush=True)
+            kill_on(Path(name), kept, durability, options.kills // 2)
         print(f"{options.damages} damages", flush=True)
-        path, _ = abandoned(folder, "normal")
-        for what, count in sorted(damage(path, options.damages, folder, 1, report=100).items()):
-            print(f"  {count:4d}  {what}")
+        damage_on(Path(name), kept, options.damages)
+    for what, count in sorted(kept.done["found"].items()):
+        print(f"  {count:4d}  {what}")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,15 @@
 
     choices     ask and tell in memory, by policy and by number of arms
     stalls      median, 99th and 99.9th percentile and maximum, with and without a file, at D = 2 s
-                and at D = 1 h with 250 000 plays in time
+                and at D = 1 h with 250 000 plays in time, and the first asks after a pause
+    loading     the slowest calls while machine code comes in, in a process of its own
     crowd       cancel, explain, restart with 100 000 plays out
     disk        durable facts per second, against the disk's own fsync rate
     memory      (with --memory) growth over ten million plays
 
 Times are those of the calling thread on a processor, and on the wall where that is said: on a busy
-machine the second shows the other programs as well.
+machine the second shows the other programs as well. Full garbage collections that fall into a
+call are part of its time, and said.
 """
 
 import argparse
@@ -17,16 +19,16 @@ import heapq
 import os
 import random
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import tarry
-from tarry.live import Agent, ManualClock
-from tarry.live.store.sqlite import SqliteStore
+from benchmarks.live_files import crowd, disk
+from tarry.live import Agent, ManualClock, machine
 
+PARTS = ("loading", "choices", "stalls", "crowd", "disk")
 WARM = 3_000  # plays before anything is measured, after which machine code is there
 
 
@@ -128,136 +130,91 @@ def choices(plays: int) -> None:
             print(f"  {name:29s}{''.join(f'{c:12.1f}' for c in cells)}{both:12.1f}", flush=True)
 
 
+class Collections:
+    """Full collections of Python's garbage collector, in seconds of processor time each."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+        self._begin = 0.0
+        gc.callbacks.append(self._note)
+
+    def _note(self, phase: str, about: dict[str, int]) -> None:
+        if about["generation"] == 2:
+            if phase == "start":
+                self._begin = time.thread_time()
+            else:
+                self.times.append(time.thread_time() - self._begin)
+
+    def told(self) -> str:
+        """How many there were since the last time, and the longest."""
+        times, self.times = self.times, []
+        return f"{len(times)} full collections" + (
+            f", the longest {max(times) * 1e3:.0f} ms" if times else ""
+        )
+
+
 def stalls(folder: Path, plays: int) -> None:
     """How long the slowest calls take, where a state is large and where a file is written."""
     print(f"\nThe slowest calls, microseconds, {plays} plays")
     print(f"{'':44s}   median     99 %   99.9 %      max")
-    for days, words in ((0, "D = 2 s"), (1, "D = 1 h, 250 000 plays")):
-        for path in (None, folder / f"stalls{days}.db"):
+    collections = Collections()
+    for long, words in ((False, "D = 2 s"), (True, "D = 1 h, 250 000 plays")):
+        for path in (None, folder / f"stalls{int(long)}.db"):
             clock = ManualClock()
             more: dict[str, Any] = {"path": path}
             if path is not None:
                 more["durability"] = "normal"
-            if days:
+            if long:
                 more["max_delay"] = 3600.0
             agent = made(10, clock, **more)
-            gap, scale = (3600 / 250_000, 360.0) if days else (0.01, 0.2)
+            gap, scale = (3600 / 250_000, 360.0) if long else (0.01, 0.2)
             traffic = Traffic(agent, clock, gap, scale)
-            if days:
+            if long:
                 traffic.run(250_000)
             warmed(traffic)
+            collections.told()
             traffic.run(plays)
-            where = "in memory" if path is None else "with a file"
+            name = f"{words}, {'in memory' if path is None else 'with a file'}"
             for verb, times in traffic.times.items():
-                for place, kind in enumerate(("processor", "wall")):
-                    line = spread([pair[place] for pair in times])
-                    print(f"  {words + ', ' + where:33s} {verb:4s} {kind:9s}{line}", flush=True)
+                show(name, verb, times)
+            print(f"  {'':33s} meanwhile {collections.told()}", flush=True)
+            pause(traffic, name)
             agent.close()
 
 
-def crowd(folder: Path, plays: int) -> None:
-    """What has to do with all plays that are out."""
-    clock = ManualClock()
-    path = folder / "crowd.db"
-    more: dict[str, Any] = {"path": path, "durability": "normal", "max_delay": 86_400.0}
-    agent = made(10, clock, **more)
-    ids = []
-    for _ in range(plays):
-        clock.advance(0.01)
-        ids.append(agent.ask().id)
-    print(f"\nWith {plays} plays out, seconds on the wall")
-    begin = time.perf_counter()
-    for number in ids[:100]:
-        agent.cancel(number)
-    print(f"  a cancel                      {(time.perf_counter() - begin) / 100:9.6f}")
-    begin = time.perf_counter()
-    agent.explain()
-    print(f"  explain                       {time.perf_counter() - begin:9.3f}")
-    before = agent.counts
-    store = agent._engine.store  # noqa: SLF001  # the benchmark plays the crash
-    assert isinstance(store, SqliteStore)
-    store._ended()  # noqa: SLF001
-    begin = time.perf_counter()
-    agent = made(10, clock, in_flight="keep", **more)
-    print(f"  restart after a kill          {time.perf_counter() - begin:9.3f}")
-    assert agent.counts == before
-    agent.close()
-    begin = time.perf_counter()
-    agent = made(10, clock, in_flight="keep", **more)
-    print(f"  restart after a clean end     {time.perf_counter() - begin:9.3f}")
-    agent.close()
-    size = path.stat().st_size / 2**20
-    print(f"  size of the file              {size:9.1f} MiB")
+def show(name: str, verb: str, times: list[tuple[float, float]]) -> None:
+    """Two lines about these calls."""
+    for place, kind in enumerate(("processor", "wall")):
+        line = spread([pair[place] for pair in times])
+        print(f"  {name:33s} {verb:4s} {kind:9s}{line}", flush=True)
 
 
-def per_second(work: Callable[[], None], seconds: float) -> float:
-    """How often `work` runs in a second."""
-    begin = time.perf_counter()
-    times = 0
-    while time.perf_counter() - begin < seconds:
-        work()
-        times += 1
-    return times / (time.perf_counter() - begin)
+def pause(traffic: Traffic, name: str) -> None:
+    """All plays that are out grow older than D, and then it goes on."""
+    traffic.clock.advance(2 * traffic.agent.max_delay)
+    traffic.out.clear()
+    for times in traffic.times.values():
+        times.clear()
+    traffic.run(1000)
+    show(name, "late", traffic.times["ask"])
 
 
-def fsync_rate(folder: Path, seconds: float) -> float:
-    """Appends of 4 KiB, each with an fsync, per second."""
-    with (folder / "plain").open("ab", buffering=0) as file:
-
-        def append() -> None:
-            file.write(b"x" * 4096)
-            os.fsync(file.fileno())
-
-        return per_second(append, seconds)
-
-
-def fact_rate(agent: Agent, threads: int, seconds: float) -> float:
-    """Acknowledged asks and tells per second from so many threads."""
-    rates = [0.0] * threads
-
-    def work(place: int) -> None:
-        rates[place] = 2 * per_second(lambda: ask_and_tell(agent), seconds)
-
-    workers = [threading.Thread(target=work, args=(place,)) for place in range(threads)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    return sum(rates)
-
-
-def ask_and_tell(agent: Agent) -> None:
-    """One play that comes back at once."""
-    agent.tell(agent.ask().id)
-
-
-def disk(folder: Path, rounds: int) -> None:
-    """Facts per second against the disk's own fsync rate."""
-    print("\nDurable facts per second, and as a ratio to the disk's own fsync rate")
-    cases: list[tuple[Any, int]] = [("full", 1), ("full", 8), ("full", 32), ("normal", 1)]
-    agents = {
-        (durability, threads): Agent(
-            arms=[f"route{k}" for k in range(10)],
-            payoff="cost",
-            max_delay=2.0,
-            seed=1,
-            path=folder / f"{durability}{threads}.db",
-            durability=durability,
-        )
-        for durability, threads in cases
-    }
-    totals = dict.fromkeys(agents, 0.0)
-    plain = 0.0
-    for _ in range(rounds):
-        plain += fsync_rate(folder, 0.5) / rounds
-        for case, agent in agents.items():
-            totals[case] += fact_rate(agent, case[1], 0.5) / rounds
-    print(f"  the disk alone               {plain:9.0f} fsync/s")
-    for (durability, threads), rate in totals.items():
-        words = f"{durability}, {threads} thread{'s' * (threads > 1)}"
-        print(f"  {words:27s}  {rate:9.0f} /s   ratio {rate / plain:6.2f}")
-    for agent in agents.values():
-        agent.close()
+def loading(plays: int) -> None:
+    """Calls at a rate of some hundreds per second while machine code is loaded from the cache."""
+    agent = Agent(arms=[f"route{k}" for k in range(10)], payoff="cost", max_delay=2.0, seed=1)
+    collections, times = Collections(), []
+    for number in range(plays):
+        begin, cpu = time.perf_counter(), time.thread_time()
+        agent.tell(agent.ask())
+        times.append((time.thread_time() - cpu, time.perf_counter() - begin))
+        if number > machine.AFTER:
+            time.sleep(0.001)
+    over = agent._core.promise is None  # noqa: SLF001  # a look inside
+    print(
+        f"\nWhile machine code is loaded, {plays} plays; it was{'' if over else ' not yet'} there"
+    )
+    show("D = 2 s, in memory", "both", times)
+    print(f"  {'':33s} meanwhile {collections.told()}", flush=True)
 
 
 def memory(plays: int) -> None:
@@ -281,16 +238,23 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.live", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer plays and rounds")
     parser.add_argument("--memory", action="store_true", help="only memory over ten million plays")
+    parser.add_argument("--only", choices=PARTS, help="one part")
     options = parser.parse_args(arguments)
     if options.memory:
         memory(10_000_000)
         return
-    choices(5_000 if options.quick else 50_000)
+    quick = options.quick
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:
         folder = Path(name)
-        stalls(folder, 5_000 if options.quick else 100_000)
-        crowd(folder, 20_000 if options.quick else 100_000)
-        disk(folder, 1 if options.quick else 5)
+        parts: dict[str, Callable[[], None]] = {
+            "loading": lambda: loading(3_000),
+            "choices": lambda: choices(5_000 if quick else 50_000),
+            "stalls": lambda: stalls(folder, 5_000 if quick else 100_000),
+            "crowd": lambda: crowd(made, folder, 20_000 if quick else 100_000),
+            "disk": lambda: disk(folder, 1 if quick else 5),
+        }
+        for part in [options.only] if options.only else PARTS:
+            parts[part]()
 
 
 if __name__ == "__main__":

@@ -258,6 +258,7 @@ def test_page_of_the_documentation_is_up_to_date() -> None:
         (["--plot", "regret.xyz"], "'regret.xyz' cannot be written; its ending must be .svg"),
         (["--plot", "."], "'.' cannot be written; its ending"),
         (["--out", "README.md"], "The folder 'README.md' cannot be written: it is a file"),
+        (["--out", "/proc/x"], "The folder '/proc/x' cannot be written: no file can be made in"),
         (["--plot", "README.md/x.svg"], "README.md' is no folder"),
         (["--against", "OSPE"], "did you mean OPSE"),
         (["--wrong"], "Unrecognized arguments --wrong"),
@@ -286,6 +287,7 @@ def test_every_table_can_be_read_by_programs(capsys: pytest.CaptureFixture[str])
         (["compare", *small], 2),
         (["compare", *small, "--against", "Uniform"], 1),
         (["policies"], len(tarry.POLICIES)),
+        (["policies", "KLUCB"], 1),
         (["problems", "bernoulli(arms=4)"], 4),
         (["problems"], None),
     ):
@@ -299,5 +301,7 @@ def test_differences_are_printed_on_request(capsys: pytest.CaptureFixture[str]) 
     """--against compares each policy with one, paired."""
     status, out, _ = ask(capsys, "compare", "SE", "Uniform", *SMALL, "--against", "Uniform")
     assert status == 0
-    assert "10 paired runs" in out
-    assert out.splitlines()[2].split()[:2] == ["SE", "Uniform"]
+    regrets, differences = out.split("\n\n")
+    assert regrets.startswith("Regret at the horizon, cost, 10 runs:")
+    assert "10 paired runs" in differences
+    assert differences.splitlines()[2].split()[:2] == ["SE", "Uniform"]

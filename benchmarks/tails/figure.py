@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from benchmarks.tails.runs import RIVAL, Results
+from benchmarks.tails.runs import RIVAL, Results, same_runs
 from benchmarks.tails.worlds import PAYOFFS, World
 from tarry.drawing import save_figure, styled
 from tarry.palette import INK, colours
@@ -35,9 +35,10 @@ def draw_panel(axes: Axes, worlds: Sequence[World], results: Results) -> None:
     """The curve of each policy over these problems."""
     names = list(dict.fromkeys(policy for _, policy in results))
     look = colours(names)
+    count = same_runs(worlds)
     for name in names:
         parts = [
-            results[world.key, name].regret / results[world.key, RIVAL].regret.mean()
+            results[world.key, name].regret[:count] / results[world.key, RIVAL].regret.mean()
             for world in worlds
         ]
         above = np.sort(np.concatenate(parts))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from benchmarks.tails.runs import LAST, OURS, RIVAL, Results, Tail, runs_of
+from benchmarks.tails.runs import LAST, OURS, RIVAL, Results, Tail, same_runs
 from benchmarks.tails.verdicts import against_rival, targets_met
 from benchmarks.tails.worlds import World
 from tarry.tables import markdown_table, number
@@ -127,17 +127,18 @@ def pooled(worlds: Sequence[World], results: Results) -> str:
     small = [world for world in worlds if world.group == "small"]
     names = list(dict.fromkeys(policy for _, policy in results))
     rows = []
+    count = same_runs(small)
     for name in names:
         tails = [results[world.key, name] for world in small]
         base = [float(results[world.key, RIVAL].regret.mean()) for world in small]
-        relative = np.concatenate([t.regret / b for t, b in zip(tails, base, strict=True)])
-        wrong = np.concatenate([t.wrong for t in tails])
+        relative = np.concatenate([t.regret[:count] / b for t, b in zip(tails, base, strict=True)])
+        wrong = np.concatenate([t.wrong[:count] for t in tails])
         most = max(float(t.wrong.mean()) for t in tails)
         values = (relative.mean(), *np.quantile(relative, [0.5, 0.99, 0.999]), relative.max())
         rows.append(
             [
                 name,
-                number(runs_of(small[0], name)),
+                number(count),
                 *(f"{v:.2f}" for v in values),
                 f"{100 * wrong.mean():.2g} %" if wrong.any() else "none",
                 f"{100 * most:.2g} %" if most else "none",

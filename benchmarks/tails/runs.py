@@ -5,7 +5,7 @@ interrupted goes on from there. Results of a policy whose code has changed are n
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +41,13 @@ def policies() -> dict[str, Any]:
 
 def runs_of(world: World, policy: str) -> int:
     """How many runs a policy makes."""
-    return world.runs if policy == OURS else min(world.runs, world.most)
+    most = {OURS: world.runs, RIVAL: world.rival}.get(policy, world.most)
+    return min(world.runs, most)
+
+
+def same_runs(worlds: Sequence[World]) -> int:
+    """So many runs all policies make in all of these worlds."""
+    return min(runs_of(world, name) for world in worlds for name in policies())
 
 
 def one_run(world: World, policy: Any, number: int) -> tuple[float, bool]:

@@ -24,6 +24,8 @@ _HOME = {
     "Result": "tarry.experiments.result",
     "load": "tarry.experiments.result_folder",
     "Log": "tarry.logs",
+    "cyclic": "tarry.live.features",
+    "numeric": "tarry.live.features",
     "POLICIES": "tarry.policies",
     "Setting": "tarry.policies",
     "Uniform": "tarry.policies",
@@ -50,6 +52,10 @@ _HOME = {
     "WindowThompson": "tarry.policies",
     "FadingThompson": "tarry.policies",
     "CUSUMUCB": "tarry.policies",
+    "SurvivalRegression": "tarry.policies",
+    "SegmentThompson": "tarry.policies",
+    "LinearThompson": "tarry.policies",
+    "LinUCB": "tarry.policies",
     "DelayedFTRL": "tarry.policies",
     "AccrualFTRL": "tarry.policies",
 }
@@ -84,6 +90,8 @@ if TYPE_CHECKING:
     from tarry.experiments.result_folder import load as load
     from tarry.live import Agent as Agent
     from tarry.live import Play as Play
+    from tarry.live.features import cyclic as cyclic
+    from tarry.live.features import numeric as numeric
     from tarry.logs import Log as Log
     from tarry.policies import BDSE as BDSE
     from tarry.policies import BHSE as BHSE
@@ -107,8 +115,12 @@ if TYPE_CHECKING:
     from tarry.policies import DiscountedThompson as DiscountedThompson
     from tarry.policies import FadingThompson as FadingThompson
     from tarry.policies import IncrementUCB as IncrementUCB
+    from tarry.policies import LinearThompson as LinearThompson
+    from tarry.policies import LinUCB as LinUCB
     from tarry.policies import RegimeThompson as RegimeThompson
+    from tarry.policies import SegmentThompson as SegmentThompson
     from tarry.policies import Setting as Setting
+    from tarry.policies import SurvivalRegression as SurvivalRegression
     from tarry.policies import SurvivalThompson as SurvivalThompson
     from tarry.policies import SurvivalUCB as SurvivalUCB
     from tarry.policies import Uniform as Uniform

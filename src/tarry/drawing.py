@@ -64,6 +64,7 @@ STYLE: Any = {
     "lines.linewidth": 1.5,
     "legend.frameon": False,
     "legend.handlelength": 2.2,
+    "text.parse_math": False,  # names of arms and policies may have dollars in them
     "svg.fonttype": "path",
     "svg.hashsalt": "tarry",  # the same figure has the same bytes
     "figure.constrained_layout.use": True,

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+import tempfile
 from collections.abc import Collection
 from pathlib import Path
 
@@ -36,12 +37,23 @@ def check_place(path: str | os.PathLike[str], endings: Collection[str] = ()) -> 
         raise InputError(f"The file {str(path)!r} cannot be written; its ending must be {known}.")
     if place.is_dir():
         raise InputError(f"The file {str(path)!r} cannot be written: it is a folder.")
+    check_room(place, f"The file {str(path)!r}")
+    return place
+
+
+def check_room(place: Path, what: str) -> None:
+    """That a file can be made where `place` will be; `what` begins the sentence if not."""
     folder = next(parent for parent in place.absolute().parents if parent.exists())
     if not folder.is_dir():
-        raise InputError(f"The file {str(path)!r} cannot be written: {str(folder)!r} is no folder.")
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"The file {str(path)!r} cannot be written: no right to write there.")
-    return place
+        raise InputError(f"{what} cannot be written: {str(folder)!r} is no folder.")
+    try:  # rights do not tell of file systems that nobody may write to
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(
+            f"{what} cannot be written: no file can be made in {str(folder)!r} ({reason})."
+        ) from error
 
 
 def check_folder(path: str | os.PathLike[str]) -> Path:
@@ -49,5 +61,5 @@ def check_folder(path: str | os.PathLike[str]) -> Path:
     place = Path(path)
     if place.exists() and not place.is_dir():
         raise InputError(f"The folder {str(path)!r} cannot be written: it is a file.")
-    check_place(place / "file")
+    check_room(place / "file", f"The folder {str(path)!r}")
     return place

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import FloatArray, IntArray, Ints
+from tarry.arrays import FloatArray, Floats, IntArray, Ints
 
 OUT = -1  # the delay of a play that is still out
 CANCELLED = -2  # at or below: nobody watches the play any longer; booked with CANCELLED - delay
@@ -27,6 +27,7 @@ class Plays(NamedTuple):
     start: Ints  # when it started
     delay: Ints  # how long it took, OUT while nobody knows
     ahead: Ints  # plays of its arm that were out when it started, for rules that ask for crowding
+    note: Floats  # a number that a rule keeps with the play; its hooks write it
     context: FloatArray  # (rows, p): what was known of the request, NaN where it was not
 
     def row_of(self, number: int) -> int:
@@ -119,6 +120,7 @@ def empty_plays(most: int, *, regular: bool = False, features: int = 0) -> Plays
         start=number if regular else np.zeros(rows, np.int64),
         delay=np.full(rows, OUT, np.int32 if regular else np.int64),
         ahead=np.zeros(rows, np.int32),
+        note=np.zeros(rows),
         context=np.zeros((rows, features)),
     )
 

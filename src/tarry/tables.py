@@ -124,6 +124,11 @@ def markdown_table(heads: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
+def counted(count: int, what: str) -> str:
+    """1 play, 2 plays."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def number(value: float) -> str:
     """A number with about four digits, without exponents where people expect none."""
     if value != value:  # noqa: PLR0124  # nothing but NaN is unequal to itself

@@ -134,3 +134,11 @@ def test_no_two_policies_share_a_colour() -> None:
 def test_ticks_are_short(value: float, text: str) -> None:
     """Thousands and millions are abbreviated."""
     assert figures.short_number(value) == text
+
+
+def test_dollars_in_names_are_no_formulas(tmp_path: Path) -> None:
+    """A name is drawn as it is, also where it would be a formula, or a broken one."""
+    policies = {"$5 off": tarry.SE(), "$x^$": tarry.Uniform()}
+    compare_small(policies=policies).plot(tmp_path / "regret.svg")
+    log = tarry.Log.of(["$x^$", "$5 and $6"], [1, 2], finished=True, max_delay=3)
+    log.plot(tmp_path / "curves.svg")

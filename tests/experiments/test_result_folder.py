@@ -11,7 +11,7 @@ import pytest
 import tarry
 from tarry import files
 from tarry.errors import OtherExperimentError, ResultsError
-from tarry.experiments import result_folder
+from tarry.experiments import result_files
 
 from .small import coins, compare_small
 
@@ -53,8 +53,8 @@ def test_table_is_tidy_and_describes_itself(tmp_path: Path) -> None:
     result = compare_small(policies=[tarry.BDSE(keep_history=True)], folder=tmp_path)
     table = result.table()
     assert table.num_rows == 3 * 20
-    assert table.column_names == result_folder.SCHEMA.names
-    told = result_folder.read_table(tmp_path / "results.parquet")[1]["description"]
+    assert table.column_names == result_files.SCHEMA.names
+    told = result_files.read_table(tmp_path / "results.parquet")[1]["description"]
     assert told["policies"][0]["settings"]["keep_history"] is True
     assert told["seed"] == 0
     assert set(told["versions"]) == {"tarry", "code", "python", "numpy", "scipy", "numba"}
@@ -178,7 +178,7 @@ def test_full_disk_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.Mo
             raise OSError(errno.ENOSPC, "No space left on device")
         real(path, content)
 
-    monkeypatch.setattr(result_folder, "write_atomically", write)
+    monkeypatch.setattr(result_files, "write_atomically", write)
     with pytest.raises(ResultsError, match="No space left on device; runs finished so far are"):
         compare_small(folder=tmp_path)
     assert len(list((tmp_path / "parts").iterdir())) == 3
@@ -189,8 +189,9 @@ def test_full_disk_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.Mo
 def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     """A file in the place of the folder is answered in one sentence."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(ResultsError, match="cannot be written"):
+    with pytest.raises(ResultsError, match="cannot be written") as caught:
         compare_small(folder=tmp_path / "file")
+    assert "are kept" not in str(caught.value)  # nothing was played yet
     with pytest.raises(ResultsError, match="cannot be written"):
         compare_small().save(tmp_path / "file" / "below")
 
@@ -277,3 +278,4 @@ def test_refused_folder_says_what_differs(
         compare_small(folder=tmp_path, **changes)
     assert words in str(caught.value)
     assert str(caught.value).count(". ") == 0
+    assert ("the making" in str(caught.value), "recorded" in str(caught.value)) == (False, False)

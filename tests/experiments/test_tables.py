@@ -50,6 +50,13 @@ def test_unknown_names_are_refused() -> None:
         two_policies().differences("A", "B", "easier")
 
 
+@pytest.mark.parametrize("quantiles", [0.5, "0.5", [1.5], ["x"]])
+def test_quantiles_that_are_none_are_refused(quantiles: Any) -> None:
+    """One sentence, for a number in place of a list too."""
+    with pytest.raises(InputError, match="from 0 to 1"):
+        two_policies().final(quantiles=quantiles)
+
+
 def test_first_runs_are_what_fewer_runs_give() -> None:
     """The first two of three runs are the result of two runs."""
     assert compare_small(runs=3).first(2) == compare_small(runs=2)

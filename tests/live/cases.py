@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+import tarry
 from tarry.live import Agent, restore, state
 from tarry.live.plays import Status
 from tarry.live.store import memory, sqlite
 from tarry.live.store.sqlite import SqliteStore
+from tarry.policies.change.regime_thompson import SIMULATED_ODDS
 
 
 def never_stopping(policy: Any) -> Any:
@@ -25,8 +27,10 @@ def in_steps(policy: Any, step: float) -> Any:
     if not hasattr(policy, "change_every"):
         return policy
     every = policy.change_every
-    loaded = {"load": bool(policy.load)} if hasattr(policy, "load") else {}
-    return dataclasses.replace(policy, change_every=every and every * step, **loaded)
+    as_simulated: dict[str, Any] = {}
+    if isinstance(policy, tarry.RegimeThompson):
+        as_simulated = {"load": bool(policy.load), "odds": policy.odds or SIMULATED_ODDS}
+    return dataclasses.replace(policy, change_every=every and every * step, **as_simulated)
 
 
 def number_of(agent: Agent, play: Any) -> int:

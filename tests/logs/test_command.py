@@ -79,6 +79,8 @@ def test_json(visits: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["bad_rows"]["number"] == 1
     assert answer["decision"]["stop"]
     assert answer["differences"][0]["against"] == "essay"
+    rows = list(csv.DictReader(ask(capsys, visits, *OPTIONS, *REWARD, "--csv")[1].splitlines()))
+    assert [float(row["mean"]) for row in rows] == [row["mean"] for row in answer["arms"]]
 
 
 @pytest.mark.parametrize(

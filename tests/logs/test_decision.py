@@ -138,6 +138,8 @@ def test_plan_is_repeatable_and_says_what_is_enough() -> None:
     assert "plays are enough with a probability of 75 %" in str(plan)
     log = tarry.Log.of(["a", "b"] * 40, [1, 0.25] * 40, finished=True, max_delay=2)
     assert math.isfinite(tarry.plan(log, payoff="cost", runs=1, tolerance=0.1).needed)
+    with pytest.raises(InputError, match="The tolerance is -1;"):
+        tarry.plan(log, payoff="cost", tolerance=-1)
     few = tarry.plan(coins(), payoff="cost", runs=2, most=8)
     assert "8 plays are not enough: 2 of 2 runs stayed open" in str(few)
     with pytest.raises(InputError, match="it must be a problem or a log"):

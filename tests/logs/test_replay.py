@@ -5,7 +5,7 @@ import pytest
 
 import tarry
 from tarry.errors import InputError, PolicyError
-from tarry.logs.replay import completed, play_queues
+from tarry.logs.replay import completed, play_queues, shares_shifted
 from tarry.survival_curve import kaplan_meier
 
 from .made_up import export
@@ -82,3 +82,37 @@ def test_bad_replays_are_refused() -> None:
     cut = log.replay(tarry.Uniform(), payoff="cost", plays=10, runs=3)
     assert cut.cut_short > 0
     assert "ended early, which may mislead" in str(cut)
+
+
+def greedy(rng: np.random.Generator) -> tuple[list[str], list[float]]:
+    """Plays of two equal arms (0 or 60, even chances) by somebody who follows the means."""
+    arms, times = ["a", "b"], rng.choice([0.0, 60.0], 2).tolist()
+    for _ in range(98):
+        means = [np.mean([t for arm, t in zip(arms, times, strict=True) if arm == x]) for x in "ab"]
+        arms.append("ab"[int(means[1] > means[0])])
+        times.append(float(rng.choice([0.0, 60.0])))
+    return arms, times
+
+
+def test_a_log_whose_shares_followed_the_plays_is_told() -> None:
+    """There replay is biased, and says that it may be; equal shares give no alarm."""
+    rng = np.random.default_rng(7)
+    fair = ["a", "b"] * 50
+    alarms = {"fair": 0, "greedy": 0, "sorted": 0}
+    for _ in range(20):
+        arms, times = greedy(rng)
+        for name, chosen, start in (
+            ("greedy", arms, range(100)),
+            ("fair", fair, range(100)),
+            ("sorted", sorted(fair), None),
+        ):
+            log = tarry.Log.of(chosen, times, True, max_delay=60, start=start)
+            alarms[name] += shares_shifted(log)
+    assert alarms["fair"] == alarms["sorted"] == 0
+    assert alarms["greedy"] >= 5
+    shifted = tarry.Log.of(
+        ["a", "b"] * 20 + ["a"] * 60, [1, 2] * 50, True, max_delay=9, start=range(100)
+    )
+    said = str(shifted.replay(tarry.Uniform(), payoff="reward", runs=2))
+    assert "this is biased" in said
+    assert "better" not in said

@@ -76,7 +76,7 @@ def test_whole_floats_are_samples_too() -> None:
 def test_delays_above_the_longest_are_refused_or_clipped() -> None:
     """above="clip" counts them as D, with and without a unit; the default refuses them."""
     with pytest.raises(
-        InputError, match="delay is 700; delays must be whole numbers from 0 to 600"
+        InputError, match=r"delay is 700; delays must be whole numbers from 0 to 600.*above='clip'"
     ):
         from_samples({"a": [5, 700]}, max_delay=600)
     clipped = from_samples({"a": [5, 700], "b": [600]}, max_delay=600, above="clip")

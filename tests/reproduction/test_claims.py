@@ -1,5 +1,7 @@
 """Claims: right for data that were made to hold, to fail, and to leave it open."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -73,20 +75,54 @@ def test_ours_are_judged_and_told() -> None:
     field = result_from({NORMAL: made(OURS["cost"], {"SurvivalThompson": (50.0, 1.0)})})
     whole = joined(judged, field)
     assert whole.policies == (*JUDGED["cost"], *OURS["cost"])
-    claims = our_claims({"cost": whole})
+    claims = our_claims({"cost": whole}, {"cost": judged})
     found = {claim.claim: claim.verdict for claim in claims}
     assert found["Cost: SurvivalThompson has less regret than BDSE."] == HOLDS
     assert found["Cost: SurvivalUCB has less regret than BDSE."] == OPEN
     assert "SurvivalThompson 10 to 10" in findings(claims, {"cost": whole})
-    assert f"There are {len(claims)} verdicts" in counts(claims)
+    assert f"Of {len(claims)} verdicts" in counts(claims)
     assert set(marks(claims).values()) <= {"", " *"}
 
 
-def growth(exponent: float, factor: float, law: float) -> Growth:
-    """Regret that grows as a power."""
+def test_ours_are_judged_by_as_many_runs_as_there_are() -> None:
+    """A policy that has more runs than the field is judged by all of them."""
+    kept = "BDSE(keep_history=True)"
+    judged = result_from({NORMAL: made(JUDGED["cost"], {kept: (450.0, 1.0)})})
+    few = judged.first(3)
+    (claim,) = our_claims({"cost": few}, {"cost": judged})
+    assert (claim.claim, claim.runs) == (f"Cost: {kept} has less regret than BDSE.", len(RUNS))
+
+
+def test_verdicts_about_spreads_show_their_intervals() -> None:
+    """Whatever a verdict is made from stands beside it, with its interval."""
+    payoffs: tuple[Payoff, ...] = ("cost", "reward")
+    results = {
+        payoff: result_from(
+            {NORMAL: made(JUDGED[payoff], {}), "Bernoulli": made(JUDGED[payoff], {})}, payoff
+        )
+        for payoff in payoffs
+    }
+    for claim in paper_claims(results):
+        assert re.search(r"\(\S+ to \S+\)$", claim.measured), claim.measured
+
+
+def test_stars_are_as_many_as_the_count_says() -> None:
+    """What is decided and does not stay so has a star."""
+    wobbly = {"BDSE": growth(1.0, 0.52, 1.0, spread=0.01), "SEPK": growth(0.46, 100, 0.5)}
+    claims = scaling_claims({"cost-best-delay": wobbly})
+    decided = [claim for claim in claims if claim.verdict != OPEN]
+    stars = [mark for mark in marks(claims).values() if mark]
+    assert f"Of the {len(decided)} that are decided, {len(decided) - len(stars)} stay" in counts(
+        claims
+    )
+
+
+def growth(exponent: float, factor: float, law: float, spread: float = 0.0) -> Growth:
+    """Regret that grows as a power, with intervals of so much to each side, as a share."""
     x = np.array([250.0, 500.0, 1000.0, 2000.0])
     y = factor * x**exponent
-    return Growth(x, y, y, y, fit_slope(x, y), y, law, line_of(x, y), 5)
+    low, high = (1 - spread) * y, (1 + spread) * y
+    return Growth(x, y, low, high, fit_slope(x, y), y, law, line_of(x, y), 5)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +145,17 @@ def test_lower_bound_is_checked_for_every_policy(factor: float, expected: str) -
     found = {"BDSE": growth(1.0, 5.0, 1.0), "Clever": growth(1.0, factor, 1.0)}
     claims = scaling_claims({"cost-best-delay": found})
     assert [claim.verdict for claim in claims] == [HOLDS, expected]
+
+
+def test_lower_bound_holds_only_if_it_does_for_the_noisiest_policy() -> None:
+    """One that is clearly above the bound does not speak for one that may be below."""
+    steady, noisy = growth(1.0, 0.55, 1.0, spread=0.01), growth(1.0, 1.0, 1.0, spread=0.7)
+    claims = scaling_claims({"cost-best-delay": {"Steady": steady, "Noisy": noisy}})
+    assert [claim.verdict for claim in claims] == [OPEN]
+    assert "the nearest is Noisy" in claims[0].measured
+    (claim,) = scaling_claims({"cost-best-delay": {"Steady": steady}})
+    assert claim.verdict == HOLDS
+    assert claim.test.p < 0.05
 
 
 def test_variation_is_taken_apart() -> None:

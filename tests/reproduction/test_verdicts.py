@@ -28,7 +28,7 @@ def test_tests_have_the_right_size() -> None:
     for tests in (
         [less(*pair) for pair in draws],
         [less_in_pairs(*pair) for pair in draws],
-        [correlated(*pair)[1] for pair in draws],
+        [correlated(*pair) for pair in draws],
         [less(*map(deviations, pair)) for pair in draws],
     ):
         share = np.mean([test.verdict != OPEN for test in tests])
@@ -50,8 +50,12 @@ def test_values_are_those_of_scipy() -> None:
         scipy.stats.ttest_ind(one, other, equal_var=False)[1]
     )
     assert less_in_pairs(one, other).p == pytest.approx(scipy.stats.ttest_rel(one, other)[1])
-    assert correlated(one, other)[1].p == pytest.approx(scipy.stats.pearsonr(one, other)[1])
-    assert correlated(np.ones(5), one[:5])[1].verdict == OPEN
+    pearson = scipy.stats.pearsonr(one, other)
+    found = correlated(one, other).flipped()
+    assert found.estimate == pytest.approx(pearson.statistic)
+    assert (found.low, found.high) == pytest.approx(tuple(pearson.confidence_interval()))
+    assert correlated(one, 2 * one).verdict == HOLDS
+    assert correlated(np.ones(5), one[:5]).verdict == OPEN
 
 
 def test_equal_runs_decide_nothing_and_constant_ones_everything() -> None:

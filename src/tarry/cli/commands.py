@@ -14,6 +14,7 @@ from tarry.cli.log_command import PICTURES
 from tarry.cli.output import say, show_records, show_table
 from tarry.errors import InputError, OtherExperimentError, UnknownNameError
 from tarry.files import check_folder, check_place
+from tarry.tables import counted
 
 if TYPE_CHECKING:
     from tarry.experiments.result import Result
@@ -75,25 +76,26 @@ def compare(options: Namespace) -> None:
 
 
 def show_comparison(options: Namespace, result: "Result") -> None:
-    """The tables of a comparison: regret, or differences to one policy."""
+    """The tables of a comparison: regret, and differences to one policy if asked for.
+
+    Programs get one table, that of the differences where it is asked for.
+    """
+    table: Any = result.final()
+    head = f"Regret at the horizon, {result.payoff}, {counted(result.runs, 'run')}:"
+    texts = [head, str(table)]
     if options.against:
         from tarry.experiments.curves import DifferenceTable
 
         others = [policy for policy in result.policies if policy != options.against]
-        table: Any = DifferenceTable(
+        table = DifferenceTable(
             [row for policy in others for row in result.differences(policy, options.against)]
         )
-        head = f"Differences at the horizon, {result.payoff}, {result.runs} paired runs:"
-    else:
-        table, head = result.final(), f"Regret at the horizon, {result.payoff}, {result.runs} runs:"
-
-    def for_people() -> None:
-        say(f"{head}\n{table}")
-        if options.plot:
-            say(f"The curves are in {options.plot}.")
-
+        paired = counted(result.runs, "paired run")
+        texts += ["", f"Differences at the horizon, {result.payoff}, {paired}:", str(table)]
+    if options.plot:
+        texts.append(f"The curves are in {options.plot}.")
     records = [{"payoff": result.payoff, **record} for record in table.records()]
-    show_records(options, records, for_people)
+    show_records(options, records, lambda: say("\n".join(texts)))
 
 
 def comparison_table(options: Namespace) -> dict[str, Any]:
@@ -162,19 +164,26 @@ def policies(options: Namespace) -> None:
 
     if options.name:
         cls = by_name(options.name)
-        say(f"{cls.__name__} ({', '.join(cls.payoffs)}; {ORIGINS[cls.origin]})\n")
-        say(inspect.getdoc(cls) or "")
+        text = inspect.getdoc(cls) or ""
+        head = f"{cls.__name__} ({', '.join(cls.payoffs)}; {ORIGINS[cls.origin]})"
+        records = [{**policy_record(cls.__name__, cls), "text": text}]
+        show_records(options, records, lambda: say(f"{head}\n\n{text}"))
         return
-    rows = [
-        [name, cls.origin, " ".join(cls.payoffs), first_line(cls), settings_text(cls)]
-        for name, cls in POLICIES.items()
-    ]
-    records = [
-        dict(zip(("policy", "from", "payoffs", "what", "settings"), row, strict=True))
-        for row in rows
-    ]
+    records = [policy_record(name, cls) for name, cls in POLICIES.items()]
+    rows = [list(record.values()) for record in records]
     heads = ["policy", "from", "payoff", "what it does, and its settings"]
     show_records(options, records, lambda: show_table(heads, rows))
+
+
+def policy_record(name: str, cls: type[Any]) -> dict[str, str]:
+    """A policy in a row."""
+    return {
+        "policy": name,
+        "from": cls.origin,
+        "payoffs": " ".join(cls.payoffs),
+        "what": first_line(cls),
+        "settings": settings_text(cls),
+    }
 
 
 def problems(options: Namespace) -> None:

@@ -1,6 +1,5 @@
 """`tarry log`: from a file to a table, a sentence, a picture and a page."""
 
-import json
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tarry.checks import check_payoff
 from tarry.errors import InputError
 from tarry.files import check_place
+from tarry.tables import csv_text, json_text
 
 if TYPE_CHECKING:
     from tarry.logs import Log
@@ -32,7 +32,9 @@ def log(options: Namespace) -> None:
     read = read_log(options)
     decision = read.decide(options.payoff, error, tolerance) if options.decide else None
     if options.json:
-        say(json.dumps(as_json(read, options.payoff, decision), indent=2))
+        say(json_text(as_json(read, options.payoff, decision)))
+    elif options.csv:
+        say(csv_text(arm_records(read, options.payoff)))
     else:
         say(table(read, options.payoff))
         say(f"\n{read.summary(options.payoff)}")
@@ -49,10 +51,10 @@ def log(options: Namespace) -> None:
 
 
 def tell(options: Namespace, text: str) -> None:
-    """Say it, unless the output is JSON."""
+    """Say it, unless the output is for programs."""
     from tarry.cli.output import say
 
-    if not options.json:
+    if not options.json and not options.csv:
         say(text)
 
 
@@ -115,21 +117,28 @@ def table(read: "Log", payoff: Any) -> str:
     return "\n".join(aligned([heads, *rows]))
 
 
-def as_json(read: "Log", payoff: Any, decision: "Decision | None") -> dict[str, Any]:
-    """Everything that is printed, and the curves."""
+def arm_records(read: "Log", payoff: Any) -> list[dict[str, Any]]:
+    """The table in full, in the order of the log."""
     from tarry.logs.answers import as_plain
 
     best = read.best(payoff)
+    return [
+        {**row, "best": best[row["arm"]], "loss": best.loss[row["arm"]]}
+        for row in as_plain(read.means())
+    ]
+
+
+def as_json(read: "Log", payoff: Any, decision: "Decision | None") -> dict[str, Any]:
+    """Everything that is printed, in full."""
+    from tarry.logs.answers import as_plain
+
     answer: dict[str, Any] = {
         "plays": len(read),
         "unfinished": read.unfinished,
         "bad_rows": {"number": read.bad.number, "first": read.bad.first or None},
         "max_delay": read.max_delay,
         "payoff": payoff,
-        "arms": [
-            {**row, "best": best[row["arm"]], "loss": best.loss[row["arm"]]}
-            for row in as_plain(read.means())
-        ],
+        "arms": arm_records(read, payoff),
         "differences": list(as_plain(read.differences())),
         "summary": read.summary(payoff),
     }

@@ -199,7 +199,7 @@ def add_log(command: argparse.ArgumentParser) -> Command:
     command.add_argument("--encoding", metavar="NAME", help="of a CSV that is not UTF-8")
     command.add_argument("--plot", metavar="FILE", help="draw into a .svg, .png or .pdf")
     command.add_argument("--html", metavar="FILE", help="write one page that needs nothing else")
-    command.add_argument("--json", action="store_true", help="print JSON in place of the table")
+    add_formats(command)
     return log_command.log
 
 

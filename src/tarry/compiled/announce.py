@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tarry.compiled.interrupts import heeding_interrupts
 from tarry.compiled.turns import PATIENCE, turn
 
 
@@ -33,7 +34,8 @@ def announced(rule: Any, once: str) -> Iterator[None]:
         speaker = threading.Thread(target=speak, daemon=True)
         speaker.start()
         try:
-            yield
+            with heeding_interrupts():
+                yield
         finally:
             done.set()
             speaker.join()

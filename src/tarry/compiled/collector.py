@@ -6,6 +6,7 @@ later, and everybody waits for each of these looks. None of the new objects is g
 """
 
 import gc
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,6 +21,7 @@ def at_rest() -> Iterator[None]:
     if not gc.isenabled() or gc.get_freeze_count():
         yield
         return
+    _resting.append(True)
     gc.disable()
     try:
         yield
@@ -27,3 +29,18 @@ def at_rest() -> Iterator[None]:
         gc.freeze()  # from all generations, without looking at anything,
         gc.unfreeze()  # to the oldest
         gc.enable()
+        _resting.pop()
+
+
+_resting: list[bool] = []  # not empty while the collector is at rest
+
+
+def _in_child() -> None:
+    """The thread that would end the rest is not there after a fork."""
+    if _resting:
+        _resting.clear()
+        gc.enable()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)

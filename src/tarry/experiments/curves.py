@@ -15,7 +15,7 @@ from tarry.tables import Rows, aligned, number
 LEVEL = 0.95
 
 
-class Curve(NamedTuple):
+class RegretCurve(NamedTuple):
     """The runs of one policy on one problem, summed up at each recorded step."""
 
     steps: Steps
@@ -29,7 +29,7 @@ class Curve(NamedTuple):
     worst: FloatArray  # the largest regret of all runs
 
 
-def curve_of(steps: Steps, regret: FloatArray) -> Curve:
+def curve_of(steps: Steps, regret: FloatArray) -> RegretCurve:
     """Sum up runs given as an array (runs, steps); NaN marks where a run had ended."""
     count = np.sum(~np.isnan(regret), axis=0)
     least = np.fmin.reduce(regret, axis=0)  # equal runs then have a deviation of exactly 0
@@ -40,7 +40,7 @@ def curve_of(steps: Steps, regret: FloatArray) -> Curve:
         std = np.sqrt(squares.sum(axis=0) / np.where(count > 1, count - 1, np.nan))
         half = student(count - 1) * std / np.sqrt(count)
     few, most, worst = quantiles_of(regret, (0.05, 0.95, 1.0))
-    return Curve(steps, mean, std, *interval_of(mean, half, least), count, few, most, worst)
+    return RegretCurve(steps, mean, std, *interval_of(mean, half, least), count, few, most, worst)
 
 
 def interval_of(
@@ -167,7 +167,7 @@ def without_only_problem(
     return heads, lines
 
 
-class Difference(NamedTuple):
+class PairedDifference(NamedTuple):
     """Mean of paired differences, with its 95 % interval."""
 
     mean: float
@@ -180,16 +180,16 @@ class Difference(NamedTuple):
         return int(self.low > 0) - int(self.high < 0)
 
 
-def paired_difference(one: FloatArray, other: FloatArray) -> Difference:
+def paired_difference(one: FloatArray, other: FloatArray) -> PairedDifference:
     """The first minus the other, for runs that met the same instances and delays."""
     apart = np.asarray(one, float) - np.asarray(other, float)
     apart = apart[~np.isnan(apart)]
     if not len(apart):
-        return Difference(np.nan, np.nan, np.nan)
+        return PairedDifference(np.nan, np.nan, np.nan)
     mean = float(apart.mean())
     spread = float(apart.std(ddof=1)) if len(apart) > 1 else np.nan
     half = float(student(len(apart) - 1)) * spread / len(apart) ** 0.5
-    return Difference(mean, mean - half, mean + half)
+    return PairedDifference(mean, mean - half, mean + half)
 
 
 class DifferenceRow(NamedTuple):
@@ -207,7 +207,7 @@ class DifferenceRow(NamedTuple):
     @property
     def sign(self) -> int:
         """-1 if the policy has less regret, 1 if it has more, 0 if the runs do not decide."""
-        return Difference(self.mean, self.low, self.high).sign
+        return PairedDifference(self.mean, self.low, self.high).sign
 
 
 @dataclass(frozen=True)

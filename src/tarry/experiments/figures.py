@@ -24,7 +24,7 @@ from tarry.drawing import (
     styled,
 )
 from tarry.errors import InputError
-from tarry.experiments.curves import Curve
+from tarry.experiments.curves import RegretCurve
 from tarry.palette import INK, LINE_STYLES, colours
 
 __all__ = [
@@ -51,7 +51,7 @@ class Level(NamedTuple):
 
 
 def plot_curves(
-    curves: Mapping[tuple[str, str], Curve],
+    curves: Mapping[tuple[str, str], RegretCurve],
     *,
     path: str | os.PathLike[str] | None = None,
     axes: Axes | None = None,
@@ -90,7 +90,7 @@ def plot_curves(
 
 def draw_curves(
     axes: Axes,
-    curves: Mapping[tuple[str, str], Curve],
+    curves: Mapping[tuple[str, str], RegretCurve],
     *,
     band: str,
     log: bool,
@@ -124,7 +124,7 @@ def draw_curves(
         axes.yaxis.set_major_formatter(FuncFormatter(short_number))
 
 
-def band_of(curve: Curve, band: str) -> tuple[FloatArray, FloatArray]:
+def band_of(curve: RegretCurve, band: str) -> tuple[FloatArray, FloatArray]:
     """The edges of the band; none where there is a single run."""
     if band == "interval":
         return curve.low, curve.high

@@ -2,7 +2,8 @@
 
 A policy plays in the simulator, and the plays so far are looked at again and again as the log that
 somebody would have then: who is still out is unfinished. The rule's error rate holds at every look
-and whatever policy chooses, so it does not matter how often one looks.
+and whatever policy chooses, so it does not matter how often one looks. To save time, each look has
+a quarter more plays than the one before, and a decision is found up to so much late.
 """
 
 import math
@@ -16,7 +17,7 @@ from tarry.checks import check_payoff, check_share, check_whole, shortened
 from tarry.errors import InputError
 from tarry.experiments.progress_bar import bar
 from tarry.logs import Log
-from tarry.logs.decision import Decision
+from tarry.logs.decision import Decision, check_tolerance
 from tarry.logs.worlds import unit_of
 from tarry.policies.baselines.uniform import Uniform
 from tarry.policies.protocol import Policy
@@ -85,6 +86,8 @@ def identify(
 ) -> Identified:
     """Let a policy play until the rule of `Log.decide` stops, and say which arm it chose.
 
+    The plays are looked at whenever there are a quarter more, so it may stop up to so much late.
+
     Args:
         problem: A world from `tarry.problems`.
         payoff: "cost" or "reward".
@@ -100,7 +103,7 @@ def identify(
     >>> found.stop, found.arm, found.lost
     (True, 1, 0.0)
     """
-    limit = check_whole("most", most, 2 * problem.arms)
+    limit = check_whole("number of plays at most", most, 2 * problem.arms)
     chooser = Uniform() if policy is None else policy
     horizon = limit if getattr(chooser, "needs_horizon", True) else min(FIRST_HORIZON, limit)
     gaps = problem.gaps(payoff) * problem.max_delay
@@ -145,6 +148,8 @@ def plan(
 ) -> Plan:
     """How many plays until a decision is likely, by simulation.
 
+    The plays are looked at as in `identify`, so the numbers are up to a quarter too large.
+
     Args:
         world: What you expect: a problem, or a log whose estimated laws are taken for the truth.
         payoff: "cost" or "reward".
@@ -158,7 +163,8 @@ def plan(
         seed: The same seed gives the same plan.
     """
     check_payoff(payoff)
-    check_share("likely", likely)
+    check_share("probability likely", likely)
+    check_tolerance(tolerance)
     check_whole("number of runs", runs, 1)
     problem, unit = world_of(world)
     ends: list[Identified] = []

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray, Steps
-from tarry.checks import check_whole
+from tarry.checks import check_whole, shortened
 from tarry.errors import InputError, UnknownNameError
 from tarry.experiments.curves import (
-    Curve,
     DifferenceTable,
     FinalTable,
+    RegretCurve,
     curve_of,
     difference_row,
     final_row,
@@ -109,7 +109,7 @@ class Result:
         restarts: IntArray = self._records(problem).restarts[self._number(policy), :, -1]
         return restarts
 
-    def curve(self, policy: str, problem: str | None = None) -> Curve:
+    def curve(self, policy: str, problem: str | None = None) -> RegretCurve:
         """Mean, standard deviation and 95 % interval of the mean at each recorded step."""
         return curve_of(self.steps(problem), self.regret(policy, problem))
 
@@ -118,8 +118,14 @@ class Result:
 
         With `quantiles`, such as (0.5, 0.99), also those of the runs, and the worst run.
         """
-        for share in quantiles:
-            if not 0 <= share <= 1:
+        given: Any = quantiles
+        if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
+            raise InputError(
+                f"quantiles is {shortened(given)}; it must be a list of numbers from 0 to 1."
+            )
+        for share in given:
+            real = isinstance(share, int | float | np.integer | np.floating)
+            if not real or not 0 <= share <= 1:
                 raise InputError(f"A quantile is {share!r}; it must be a number from 0 to 1.")
         chosen = self.problems if problem is None else (self._name(problem),)
         rows = [

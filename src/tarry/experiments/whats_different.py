@@ -1,6 +1,6 @@
 """In words: what tells one experiment from another, by their descriptions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tarry.checks import shortened
@@ -21,16 +21,22 @@ def told(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
         if there[word] != here[word]:
             yield f"{word} {there[word]!r} there and {here[word]!r} here"
     yield from of_list("policy", "policies", "label", there["policies"], here["policies"])
-    yield from of_list("problem", "problems", "name", there["problems"], here["problems"])
+    follow = FROM_SEED if there["seed"] != here["seed"] else ()
+    yield from of_list("problem", "problems", "name", there["problems"], here["problems"], follow)
     if there["versions"]["code"] != here["versions"]["code"]:
         old, new = (each["versions"]["tarry"] for each in (there, here))
         yield f"{'other sources of ' if old == new else ''}tarry {old} there"
 
 
 def of_list(
-    one: str, many: str, title: str, there: list[dict[str, Any]], here: list[dict[str, Any]]
+    one: str,
+    many: str,
+    title: str,
+    there: list[dict[str, Any]],
+    here: list[dict[str, Any]],
+    follow: Collection[str] = (),
 ) -> Iterator[str]:
-    """What differs between two lists of policies or of problems."""
+    """What differs between two lists of policies or of problems, but for the keys in `follow`."""
     names, ours = ([each[title] for each in listed] for listed in (there, here))
     if names != ours:
         only_there = [name for name in names if name not in ours]
@@ -43,11 +49,13 @@ def of_list(
             yield f"the order of the {many}"
         return
     for old, new in zip(there, here, strict=True):
-        for key, value in old.items():
-            if value != new.get(key):
-                yield f"{PHRASES.get(key, key)} of {one} {old[title]!r}{values(key, value, new)}"
+        changed = [key for key, value in old.items() if value != new.get(key)]
+        for key in changed:
+            if key not in follow and not (key == "steps" and "horizon" in changed):
+                yield f"{PHRASES.get(key, key)} of {one} {old[title]!r}{values(key, old[key], new)}"
 
 
+FROM_SEED = ("first", "first_digest")  # another seed draws another first instance
 PHRASES = {
     "code": "the code",
     "first_digest": "the delays",

@@ -1,9 +1,9 @@
 """`Agent`: a policy in live use, asked for choices and told of answers, on wall-clock time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from tarry.errors import JournalError
 from tarry.live.clock import Clock, to_seconds
@@ -43,6 +43,9 @@ class Agent:
             "censor" them at the last moment known, or "keep" them, if answers may still come.
         remembered: How many ended plays are remembered, so that a repeated tell is recognised.
         history: How many ended plays are kept for `history()`, and for making evidence anew.
+        features: What is known of a request, {name: kind}: a list of texts for one of a few,
+            float, `tarry.numeric(log=True)`, `tarry.numeric(curve=True)`, or `tarry.cyclic(24)`.
+            With them the default policy is `tarry.SurvivalRegression()`.
         on_store_failure: What to do when the file cannot be written: "raise" an error, or
             "continue" from memory and write what is missing as soon as that is possible.
 
@@ -72,6 +75,7 @@ class Agent:
         in_flight: Literal["censor", "keep"] = "censor",
         remembered: int = REMEMBERED,
         history: int = KEPT,
+        features: Mapping[str, Any] | None = None,
         on_store_failure: Literal["raise", "continue"] = "raise",
     ) -> None:
         given = Given(
@@ -87,6 +91,7 @@ class Agent:
             in_flight=in_flight,
             remembered=remembered,
             history=history,
+            features=features,
             on_store_failure=on_store_failure,
         )
         self._engine = started(given)
@@ -97,15 +102,19 @@ class Agent:
         self._insist = on_store_failure == "raise"
         self._most = given.history
 
-    def ask(self) -> Play:
-        """Choose an arm and start a play of it; on disk before it is returned."""
+    def ask(self, context: Mapping[str, Any] | None = None) -> Play:
+        """Choose an arm and start a play of it; on disk before it is returned.
+
+        `context` is what is known of the request, by the names of the agent's features. A value
+        may be missing, or one that no list has: both are counted, and taken for the usual one.
+        """
         if self.path is None:
-            return self._engine.ask()[0]
-        play, number, seq = self._ask()
+            return self._engine.ask(context)[0]
+        play, seq = self._ask(context)
         try:
             self._flush(seq)
         except BaseException:
-            self._give_up(number)
+            self._give_up(play)
             raise
         return play
 
@@ -141,13 +150,13 @@ class Agent:
         self._flush(seq)
         return bool(was_out)
 
-    async def ask_async(self) -> Play:
+    async def ask_async(self, context: Mapping[str, Any] | None = None) -> Play:
         """As `ask`; the event loop, of asyncio or trio, goes on while the disk is written."""
-        play, number, seq = self._ask()
+        play, seq = self._ask(context)
         try:
             await self._flush_async(seq)
         except BaseException:  # nobody waits for the choice any longer
-            self._give_up(number)
+            self._give_up(play)
             raise
         return play
 
@@ -169,14 +178,14 @@ class Agent:
         await self._flush_async(seq)
         return bool(was_out)
 
-    def play(self) -> TimedPlay:
+    def play(self, context: Mapping[str, Any] | None = None) -> TimedPlay:
         """A block that is a play: `with agent.play() as play:`, or `async with`.
 
         What it gives is the name of the arm, with `.id`, `.tell(delay)`, `.fail()` and `.cancel()`.
         The block is timed. An exception in it is booked with the worst payoff; if the block is
         given up from outside (a task cancelled, Ctrl-C), the play is cancelled.
         """
-        return TimedPlay(self)
+        return TimedPlay(self, context)
 
     def add_arm(self, name: str) -> None:
         """A new arm, which can be chosen from now on."""
@@ -218,27 +227,38 @@ class Agent:
         """
         return self._engine.counts()
 
-    def explain(self) -> Explanation:
-        """What is known of each arm, and why it is or is not chosen; prints as a table."""
-        return self._engine.look(explanation)
+    def explain(self, context: Mapping[str, Any] | None = None) -> Explanation:
+        """What is known of each arm, and why it is or is not chosen; prints as a table.
+
+        With a context: means and intervals for such a request, and which features move which arm.
+        """
+        if context is None:
+            return self._engine.look(explanation)
+        from tarry.live.explain_request import explained_for
+
+        numbers = self._engine.numbers_of(context)
+        return self._engine.look(lambda core, now: explained_for(core, now, numbers))
 
     def history(self) -> "Log":
-        """The plays that ended, the last `history` of them, in the order in which they began.
+        """The plays so far, the last `history` of them, in the order in which they began.
 
-        A `tarry.Log`, in seconds: a cancelled play is unfinished, `starts` are UTC, and
-        `context["status"]` says how each ended ("returned", "failed", "closed", "cancelled").
+        A `tarry.Log`, in seconds: a play that is out or was cancelled is unfinished, `starts` are
+        UTC, and `context["status"]` says where each stands ("out", "returned", "failed", "closed",
+        "cancelled").
         """
         engine = self._engine
         engine.check_process()
         chunks = engine.store.chunks()
-        names, longest, (_, plays) = engine.look(
+        names, longest, now, (_, plays) = engine.look(
             lambda core, now: (
                 [arm.name for arm in core.slots],
                 core.max_delay,
+                now,
                 all_ended(chunks, core, now),
             )
         )
-        return as_log(plays, names, engine.ticker.created, longest, self._most)
+        told = engine.ticker.created, longest, self._most, now, engine.features
+        return as_log(plays, names, *told)
 
     def backup(self, path: str | Path) -> None:
         """A consistent copy of the journal, made while the agent goes on.
@@ -272,22 +292,22 @@ class Agent:
             f"{where}: {self.counts.asked} plays>"
         )
 
-    def _ask(self) -> tuple[Play, int, int]:
-        """A play, its number, and the number of its fact in the store."""
+    def _ask(self, context: Mapping[str, Any] | None) -> tuple[Play, int]:
+        """A play, and the number of its fact in the store."""
         engine = self._engine
         if self._insist and engine.store.trouble:
             engine.check_process()
             engine.store.wait(engine.store.appended)  # nothing is begun before this works again
-        return engine.ask()
+        return engine.ask(context)
 
     def _end(
         self, kind: int, play: Play | ActivePlay | int, delay: int | None = None
     ) -> tuple[Told | bool, int]:
         return self._engine.end(kind, self._engine.number_of(play), delay)
 
-    def _give_up(self, number: int) -> None:
+    def _give_up(self, play: Play) -> None:
         """The choice did not reach anybody: the play is cancelled, and nobody waits for that."""
-        self._engine.end(CANCEL, number, None)
+        self._end(CANCEL, play)
 
     def _change(self, kind: int, name: str) -> None:
         self._flush(self._engine.change_arms(kind, name))

@@ -9,7 +9,7 @@ import numpy as np
 
 from tarry.live.core import Core
 from tarry.live.passing import close_old
-from tarry.live.register import CANCELLED, OUT
+from tarry.live.register import CANCELLED, CLOSED, OUT
 from tarry.policies.driver import give_up
 
 
@@ -18,6 +18,13 @@ def censor(core: Core, now: int) -> int:
     core.now = now
     while now > core.due:
         close_old(core, now)
+    register = core.register
+    number = register.first_out(max(core.watched, core.ended))
+    while (
+        number <= register.last and now - register.start[number & register.mask] >= core.max_delay
+    ):
+        core.book(number, CLOSED, core.max_delay)  # exactly D old: given up now, it took D
+        number = register.first_out(number + 1)
     for desk in core.desks():
         left = True
         while left:  # a call tells of so many, and no more
@@ -25,7 +32,6 @@ def censor(core: Core, now: int) -> int:
             desk.settle(core.register.last, now)
             left = bool((before != np.array(desk.ages.reached)).any())
     core.fold()
-    register = core.register
     known = register.columns(core.ended, register.last + 1)
     out = np.flatnonzero(known.status == OUT)
     rows = (core.ended + out) & register.mask
@@ -46,7 +52,7 @@ def censor(core: Core, now: int) -> int:
         desk = core.slots[place].desk
         if desk is not None:
             row = number & (len(desk.plays.number) - 1)
-            give_up(desk.rule, desk.ledger, desk.plays, desk.ages, row, delay, now, desk.rng)
+            give_up(desk.heard, desk.ledger, desk.plays, desk.ages, row, delay, now, desk.rng)
     core.cancelled += len(out)
     core.tally.lose_count()
     return len(out)

@@ -14,6 +14,7 @@ from tarry.errors import InputError
 
 TICKS = 1_000_000  # ticks per second
 LATEST = 1e12  # seconds; ticks beyond that would not fit into a file
+FAR = 10**12  # ticks; a clock that has gone on so far may have gone too far
 
 
 def to_ticks(seconds: float) -> int:
@@ -131,12 +132,12 @@ class Ticker:
         """The current tick; never less than at the last call."""
         seconds = self._clock.monotonic()
         try:
-            raw = round(seconds * TICKS) if -LATEST < seconds < LATEST else None
-        except (TypeError, ValueError):
-            raw = None
-        if raw is None:
-            raise _no_time(seconds)
+            raw = round(seconds * TICKS)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise _no_time(seconds) from error
         passed = raw - self._raw
+        if passed > FAR and not _fits(seconds):
+            raise _no_time(seconds)
         self._raw = raw
         if passed > 0:
             self._now += passed

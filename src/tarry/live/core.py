@@ -18,12 +18,14 @@ import numpy as np
 from tarry.arrays import is_tuple
 from tarry.errors import InputError, LiveError
 from tarry.live.desk import Desk
+from tarry.live.features import Features
 from tarry.live.machine import Promise, promised
 from tarry.live.maker import Maker
 from tarry.live.passing import let_pass
 from tarry.live.plays import Arm, Counts, Told
 from tarry.live.refusals import check_same_answer, unknown_play
 from tarry.live.register import BLOCK, CANCELLED, CLOSED, FAILED, OUT, RETURNED, Register
+from tarry.live.requests import Requests
 from tarry.live.tally import Tally
 from tarry.policies.elimination.sweep import Sweep
 from tarry.policies.protocol import STOP, Policy, Setting
@@ -45,6 +47,7 @@ class Core:
         *,
         peak: bool = True,
         remembered: int = REMEMBERED,
+        features: Features | None = None,
     ) -> None:
         """`setting.arms` does not matter; `peak` asks for L3 by peak play density."""
         self.policy = policy
@@ -58,7 +61,9 @@ class Core:
             setting.max_delay,
             lambda arms: policy.start(setting._replace(arms=arms)),
             new_random(seed),
+            setting.features,
         )
+        self.requests = Requests(features)
         self.slots: list[Arm] = []  # all arms there ever were
         self.arms: dict[str, Arm] = {}
         for name in names:
@@ -107,6 +112,7 @@ class Core:
         if self.promise is not None:
             self.promise = self.promise.look(self.desks())
         let_pass(self, now)
+        self.requests.show(desk.plays, self.register.last + 1)
         chosen = desk.choose(self.register.last + 1, now)
         if desk.phased:
             self._follow_phase()
@@ -118,6 +124,8 @@ class Core:
         if now > self.due or number % BLOCK == 0 or self.paused is not None:
             let_pass(self, now)
         self.now = now
+        if self.requests.numbers:
+            self.requests.show(desk.plays, number)
         chosen = desk.at_once(number, now)
         if chosen == STOP:
             return None
@@ -127,6 +135,7 @@ class Core:
         register.slot[row] = arm.slot
         register.start[row] = now
         register.last = number
+        self.requests.keep(number)
         arm.plays += 1
         self.recent.append(arm.slot)
         if self.paced:
@@ -147,10 +156,12 @@ class Core:
         except Exception:  # noqa: BLE001  # a user's rule can raise anything, and has been told so
             self.settle(now)
         self.open.enter(self.register.last + 1, now)
+        self.requests.show(self.open.plays, self.register.last + 1)
 
     def start(self, arm: Arm, now: int) -> int:
         """Play `arm`, as was decided or recalled just before at this `now`; its number."""
         number = self.register.add(arm.slot, now)
+        self.requests.keep(number)
         arm.plays += 1
         self.recent.append(arm.slot)
         desk = arm.desk

@@ -67,11 +67,23 @@ class Desk:
         self.arms = list(arms)
 
     def furnish(
-        self, steps: Steps, rule: Any, ledger: Ledger, plays: Plays, ages: Ages, rng: Random
+        self,
+        steps: Steps,
+        rule: Any,
+        ledger: Ledger,
+        plays: Plays,
+        ages: Ages,
+        rng: Random,
+        *,
+        guard: Callable[[Any], Any],
     ) -> Self:
-        """Let these be what the desk works with: arrays for compiled steps, else what you like."""
+        """Let these be what the desk works with: arrays for compiled steps, else what you like.
+
+        The driver is handed what `guard` makes of the rule.
+        """
         self.steps = steps
         self.rule = rule
+        self.heard = guard(rule)
         self.ledger = ledger
         self.ages = ages
         self.rng = rng
@@ -86,7 +98,7 @@ class Desk:
         self.plays = plays
         self._mask = mask = len(plays.number) - 1
         rule, ledger, ages, rng, told = (
-            *(self.rule, self.ledger, self.ages, self.rng),
+            *(self.heard, self.ledger, self.ages, self.rng),
             self.steps.book_told,
         )
         both = self.steps.settle_decide_and_start
@@ -113,14 +125,14 @@ class Desk:
 
     def settle(self, last: int, now: int) -> None:
         """Time has reached `now`: book what the plays up to number `last` are old enough for."""
-        self.steps.settle(self.rule, self.ledger, self.plays, self.ages, last, now)
+        self.steps.settle(self.heard, self.ledger, self.plays, self.ages, last, now)
 
     def choose(self, number: int, now: int) -> int:
         """The arm for play `number`, or STOP; time is settled before.
 
         A choice that is none, or fails, is an error and leaves no trace in the rule.
         """
-        rule, ledger, plays, ages = self.rule, self.ledger, self.plays, self.ages
+        rule, ledger, plays, ages = self.heard, self.ledger, self.plays, self.ages
         if self.steps is not INTERPRETED:
             return self.steps.settle_and_decide(rule, ledger, plays, ages, number, now, self.rng)
         settle(rule, ledger, plays, ages, number - 1, now)
@@ -146,11 +158,11 @@ class Desk:
     def start(self, number: int, arm: int, now: int) -> None:
         """Play `number` is made now, of `arm`; it was chosen or entered just before, at `now`."""
         row = number & self._mask
-        self.steps.book_start(self.rule, self.ledger, self.plays, row, arm, now)
+        self.steps.book_start(self.heard, self.ledger, self.plays, row, arm, now)
 
     def cancel(self, number: int, age: int, booked: int, now: int) -> None:
         """Play `number`, `age` old, is no longer watched; sums get the delay `booked` for it."""
-        rule, ledger, plays, ages = self.rule, self.ledger, self.plays, self.ages
+        rule, ledger, plays, ages = self.heard, self.ledger, self.plays, self.ages
         row = number & self._mask
         self.steps.book_cancelled(rule, ledger, plays, ages, row, age, booked, now, self.rng)
 

@@ -10,6 +10,7 @@ visitor wants to change is put off until the ask is done.
 """
 
 import contextlib
+import json
 import logging
 import os
 import secrets
@@ -50,17 +51,20 @@ class Engine:
         self.ticker = ticker
         self.path = path
         self.ids = Ids(store.settings["ids"])
+        self._append = store.append
         self.closed = False
         self.odd: Counter[str] = Counter()
         self._core = self._made(core)
+        self.features = core.requests.features
         self._use_lock(threading.RLock())
         self._dirty = False  # whether a change has begun and has not ended
         self._put_off: deque[tuple[int, int, int | None]] = deque()
         self._process = os.getpid()
         forking.watch(self)
 
-    def ask(self) -> tuple[Play, int, int]:
-        """Decide, and start a play: the play, its number, and the number of the fact."""
+    def ask(self, context: Any = None) -> tuple[Play, int]:
+        """Decide, and start a play: the play, and the number of its fact."""
+        text, numbers = self._taken(context) if context is not None or self.features else ("", [])
         if self.path is not None or self._inside():
             self._check_free("asked")
         with self._lock:
@@ -68,17 +72,19 @@ class Engine:
             now = self.ticker.now()
             number = core.register.last + 1
             self._dirty = True
+            if self.features:
+                core.requests.expect(text, numbers)
             quick = core.open.is_quick
             arm = core.decide_and_start(now) if quick else self._decide(core, now)
             if arm is None:
-                self._record(core, (START, now, None, STOPPED, None))
+                self._record(core, (START, now, None, STOPPED, text or None))
                 self._dirty = False
                 self.odd["undecided"] += 1
                 raise refusals.stopped(policy_label(self.policy))
             try:
                 if not quick:
                     core.start(arm, now)  # first: where a rule fails at this, there is no play
-                seq = self.store.append((START, now, number, arm.slot, None))
+                seq = self._append((START, now, number, arm.slot, text or None))
                 self._dirty = False
             except BaseException as error:  # nobody will hear of this play
                 if [fact.play for fact in self.store.kept().facts[-1:]] == [number]:
@@ -90,7 +96,7 @@ class Engine:
         if self._put_off:
             seq = self.catch_up()
         utc = self.ticker.created + now / TICKS
-        return new_play((self.ids.base + number, arm.name, utc)), number, seq
+        return new_play((self.ids.base + number, arm.name, utc)), seq
 
     def end(self, kind: int, number: int, delay: int | None) -> tuple[Told | bool, int]:
         """A play came back, failed or is given up: what became of that, and the fact's number."""
@@ -112,7 +118,7 @@ class Engine:
                 self.odd["conflicts"] += isinstance(error, ConflictError)
                 raise
             if was_out or outcome in COUNTED:
-                seq = self.store.append(fact)
+                seq = self._append(fact)
                 if seq % restore.LOOK == 0:
                     self._look_after(core)
             else:
@@ -156,7 +162,8 @@ class Engine:
         store = self.store
         waiting = store.appended - store.durable if store.trouble else 0
         odd = {name: self.odd[name] for name in Odd._fields}
-        odd |= {"store_failures": store.failures, "undurable": waiting}
+        odd |= {"store_failures": store.failures, "undurable": waiting, "dropped": store.dropped}
+        odd["unheard"] += self._core.maker.unheard
         try:
             counts = self.look(lambda core, now: core.counts(now))
         except Exception:  # noqa: BLE001  # a user's rule fails while the state is made anew
@@ -209,9 +216,11 @@ class Engine:
     def censor_all(self) -> int:
         """Plays that an earlier process left out are cancelled at the last moment known."""
         with self._lock:
-            count = censor(self._core, self._core.now)
-            self.odd["censored"] += count
-            return self._record(self._core, Fact(CENSOR, self._core.now)) if count else 0
+            core = self._core
+            if core.asked == core.returned + core.closed + core.cancelled:
+                return 0
+            self.odd["censored"] += censor(core, core.now)
+            return self._record(core, Fact(CENSOR, core.now))  # some may have been D old
 
     def snapshot(self) -> None:
         """Hand the state over to the store."""
@@ -266,6 +275,22 @@ class Engine:
         self.store.change(self._revised(seed=seed, ids=self.ids.pieces))
         self.store.take_snapshot(state.dump(core))
 
+    def numbers_of(self, context: Any) -> list[float]:
+        """The numbers of a context that nobody asks for."""
+        if self.features is None:
+            raise refusals.no_features(context)
+        return self.features.numbers(self.features.checked(context))[0]
+
+    def _taken(self, context: Any) -> tuple[str, list[float]]:
+        """A context as a line for the store and as numbers for the rule; what it lacks counts."""
+        if self.features is None:
+            raise refusals.no_features(context)
+        told = self.features.checked(context)
+        numbers, missing, unknown = self.features.numbers(told)
+        self.odd["features_missing"] += missing
+        self.odd["features_unknown"] += unknown
+        return json.dumps(told, separators=(",", ":")) if told else "", numbers
+
     def _decide(self, core: Core, now: int) -> Arm | None:
         """The choice of the policy; if that fails, only the time has gone on."""
         try:
@@ -310,6 +335,7 @@ class Engine:
         """The core; made anew from the store if a change was interrupted."""
         if self._dirty:
             name = "The agent" if self.path is None else f"The journal {self.path}"
+            self.odd["unheard"] += self._core.maker.unheard
             core = restore.restored(self.policy, self.store.settings, self.store, name)
             self._core = self._made(core)
             self._dirty = False
@@ -319,6 +345,7 @@ class Engine:
 
     def _made(self, core: Core) -> Core:
         core.id_of = self.ids.known_as
+        core.maker.unheard = 0  # those of the past were counted when they happened
         return core.hasten()
 
     def _defer(self, kind: int, number: int, delay: int | None) -> Told | bool:

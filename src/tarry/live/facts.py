@@ -1,6 +1,7 @@
 """Facts: what happened to an agent, in order and with the time. They are the truth.
 
-    START     play number `play` began, of the arm with slot `value`; -1: the rule chose to stop
+    START     play number `play` began, of the arm with slot `value`; -1: the rule chose to stop;
+              `name` is the context of the request, as JSON, if there is one
     RETURN    it came back: after `value` ticks, or just now if that is None
     FAIL      it ended in failure
     CANCEL    nobody watches it any longer
@@ -33,13 +34,14 @@ class Fact(NamedTuple):
     time: int
     play: int | None = None  # its number
     value: int | None = None  # the slot of its arm, or the delay that was told
-    name: str | None = None  # of an arm or a policy
+    name: str | None = None  # of an arm or a policy; of a start, the context
 
 
 def apply(core: Core, fact: Fact) -> Told | bool:
     """Let a fact happen to the core."""
     kind, time, number, value, name = fact
     if kind == START:
+        core.requests.expect(name or "")
         _start(core, number or 0, value, time)
     elif kind == RETURN:
         return core.tell(number or 0, value, time)

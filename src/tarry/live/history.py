@@ -1,4 +1,4 @@
-"""The history of an agent: plays that ended, in chunks of so many, and as a log.
+"""The history of an agent: its plays, those that ended in chunks of so many, and all as a log.
 
 A chunk is written once all of its plays are older than D, so that nothing about them can change.
 """
@@ -10,9 +10,11 @@ import numpy as np
 
 from tarry.arrays import IntArray
 from tarry.live.core import Core
+from tarry.live.features import Features
 from tarry.live.packed import packed, unpacked
 from tarry.live.plays import Status
 from tarry.live.register import CANCELLED, OUT, Columns
+from tarry.live.requests import by_feature
 
 if TYPE_CHECKING:
     from tarry.logs.log import Log
@@ -33,7 +35,10 @@ def due_chunks(core: Core) -> Iterator[Chunk]:
     while core.ended > core.kept + CHUNK:
         first = core.kept + 1
         columns = core.register.columns(first, first + CHUNK)
-        yield Chunk(first, packed({"first": first}, ended_only(columns)._asdict()))
+        texts = core.requests.listed(first, first + CHUNK)
+        ended = ended_only(columns, core.requests.column(first, first + CHUNK))._asdict()
+        del ended["request"]
+        yield Chunk(first, packed({"first": first, "requests": texts}, ended))
         core.kept += CHUNK
 
 
@@ -44,18 +49,20 @@ class Ended(NamedTuple):
     start: IntArray
     delay: IntArray
     status: IntArray
+    request: IntArray  # contexts as texts, "" where there is none
 
 
-def ended_only(columns: Columns) -> Ended:
+def ended_only(columns: Columns, requests: IntArray) -> Ended:
     """What is kept of plays of a register; one that is out has no delay."""
     watched = np.where(columns.status == CANCELLED, columns.watched, columns.delay)
-    return Ended(columns.slot, columns.start, watched, columns.status)
+    return Ended(columns.slot, columns.start, watched, columns.status, requests)
 
 
 def read_chunk(chunk: Chunk) -> Ended:
     """The plays of a chunk; ValueError if it holds something else."""
     meta, columns = unpacked(chunk.body)
-    found = Ended(*(columns[name] for name in Ended._fields))
+    texts = np.array(meta.get("requests") or [""] * CHUNK, object)
+    found = Ended(**{name: columns[name] for name in Ended._fields[:-1]}, request=texts)
     if meta["first"] != chunk.first or any(len(column) != CHUNK for column in found):
         raise ValueError(f"the plays from {chunk.first} on are not there")
     return found
@@ -68,7 +75,8 @@ def all_ended(chunks: Sequence[Chunk], core: Core, now: int) -> tuple[int, Ended
     Chunks that do not join up are left out.
     """
     register = core.register
-    rest = ended_only(register.columns(core.kept + 1, register.last + 1))
+    here = core.kept + 1, register.last + 1
+    rest = ended_only(register.columns(*here), core.requests.column(*here))
     overdue = (rest.status == OUT) & (rest.start <= now - core.max_delay)
     rest.status[overdue] = list(Status).index(Status.CLOSED)
     rest.delay[overdue] = core.max_delay
@@ -82,29 +90,44 @@ def all_ended(chunks: Sequence[Chunk], core: Core, now: int) -> tuple[int, Ended
     return first, Ended(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def as_log(plays: Ended, names: Sequence[str], created: float, max_delay: int, most: int) -> "Log":
-    """The last `most` plays that ended as a log, in seconds, with how each ended beside it.
+def as_log(
+    plays: Ended,
+    names: Sequence[str],
+    created: float,
+    max_delay: int,
+    most: int,
+    now: int,
+    features: Features | None,
+) -> "Log":
+    """The last `most` plays as a log, in seconds, with where each stands beside it.
 
     Args:
-        plays: The plays; those still out are left out.
+        plays: The plays. One still out is unfinished at its age: without it, those that take long
+            would be missing, and every mean too short.
         names: Of the arms, by slot; an arm that came back is the arm it was.
         created: When the agent was made, UTC, seconds since the epoch.
         max_delay: D in microseconds.
         most: How many.
+        now: The time, in microseconds.
+        features: Of the requests, if they have any.
     """
     from tarry.logs.log import Log  # needed by those who look back, not by those who ask
 
-    done = plays.status != OUT
-    rows = Ended(*(column[done][-most:] if most else column[:0] for column in plays))
+    rows = Ended(*(column[-most:] if most else column[:0] for column in plays))
+    out = rows.status == OUT
+    times = np.where(out, now - rows.start, rows.delay)
     words = np.array([str(status) for status in Status], object)
     known = tuple(dict.fromkeys(names))
     place = np.array([known.index(name) for name in names], np.int64)
     return Log(
         names=known,
         arms=place[rows.slot],
-        times=rows.delay / 1e6,
-        finished=(rows.status != CANCELLED) | (rows.delay >= max_delay),
+        times=times / 1e6,
+        finished=(~out & (rows.status != CANCELLED)) | (times >= max_delay),
         max_delay=max_delay / 1e6,
         starts=created + rows.start / 1e6,
-        context={"status": words[rows.status].tolist()},
+        context={
+            "status": words[rows.status].tolist(),
+            **by_feature(features, rows.request.tolist()),
+        },
     )

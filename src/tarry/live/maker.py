@@ -22,6 +22,7 @@ from tarry.errors import LiveError
 from tarry.inspection import in_package, is_ours
 from tarry.ledger import Ledger, empty_ledger
 from tarry.live.desk import INTERPRETED, Desk, Steps
+from tarry.live.guard import Guarded
 from tarry.plays import NOBODY, Ages, Plays, empty_plays, no_ages
 from tarry.policies.check import check_rule, rule_edges
 from tarry.policies.label import policy_label
@@ -35,7 +36,12 @@ class Maker:
     """Makes desks for one policy."""
 
     def __init__(
-        self, policy: Any, max_delay: int, start: Callable[[int], Any], rng: Random
+        self,
+        policy: Any,
+        max_delay: int,
+        start: Callable[[int], Any],
+        rng: Random,
+        features: int = 0,
     ) -> None:
         """`start` gives a fresh rule for a number of arms."""
         self.policy = policy
@@ -46,7 +52,9 @@ class Maker:
         self.steps = INTERPRETED
         self.edges = rule_edges(first, policy, max_delay)
         self.max_delay = max_delay
+        self.features = features
         self.rng = listed(rng) if self.ours else rng
+        self.unheard = 0  # facts at which a user's rule failed
 
     @cached_property
     def code(self) -> str:
@@ -70,7 +78,7 @@ class Maker:
 
     def plays(self, rows: int = FIRST_ROWS) -> Plays:
         """An empty table."""
-        table = empty_plays(rows - 1)
+        table = empty_plays(rows - 1, features=self.features)
         return Plays(*map(of_python, table)) if self.listed else table
 
     def ages(self) -> Ages:
@@ -125,7 +133,15 @@ class Maker:
         given = types_of((rule, ledger, plays, ages))
         fits = self.steps is INTERPRETED or given == types_of(self.examples())
         steps = self.steps if fits else INTERPRETED
-        return desk.furnish(steps, rule, ledger, plays, ages, self.rng)
+        return desk.furnish(steps, rule, ledger, plays, ages, self.rng, guard=self._guarded)
+
+    def _guarded(self, rule: Any) -> Any:
+        """What is told of facts in the place of the rule; our own rules need no guard."""
+        return rule if self.ours else Guarded(rule, policy_label(self.policy), self._failed)
+
+    def _failed(self) -> int:
+        self.unheard += 1
+        return self.unheard
 
     def moved(self, arms: Sequence[Any], donor: Desk) -> Desk:
         """A desk for `arms` with what they bring along; `donor` gives what belongs to no arm.

@@ -46,6 +46,7 @@ def make_room(core: "Core", now: int) -> None:
     if len(core.tally.over) >= MUCH or free > core.tally.first:
         core.fold()
     register.oldest = max(register.oldest, free)
+    core.requests.forget(register.oldest)
     register.make_room()
     while register.last + 1 + BLOCK - core.ended > len(core.open.plays.number):
         grow(desks)

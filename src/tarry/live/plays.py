@@ -63,10 +63,14 @@ class Odd(NamedTuple):
     conflicts: int = 0  # second answers that differed from the first, refused
     unknown: int = 0  # ids that are not of this agent, refused
     undecided: int = 0  # asks at which the policy failed or stopped
+    unheard: int = 0  # facts at which a user's rule failed, which it has not learned
     repaired: int = 0  # changes that were interrupted half-way, and made whole again
     censored: int = 0  # plays left out by an earlier process, cancelled at opening
     store_failures: int = 0  # times at which the store could not be written
     undurable: int = 0  # facts that are in memory only, just now
+    dropped: int = 0  # facts that were in memory only, too many of them, and will not be on disk
+    features_missing: int = 0  # values that contexts did not have
+    features_unknown: int = 0  # values that no list of a feature has, or without a logarithm
 
 
 class Counts(PlayCounts):

@@ -29,7 +29,9 @@ def rebuild(core: Core, first: int, plays: Ended) -> int:
     for fact in _facts(first, kept, core.now):
         if fact.kind == START:
             scratch.settle(fact.time)
+            scratch.requests.expect(fact.name or "")
             scratch.open.enter(scratch.register.last + 1, fact.time)
+            scratch.requests.show(scratch.open.plays, scratch.register.last + 1)
             scratch.start(scratch.by_slot(fact.value), fact.time)
         elif fact.kind == CANCEL:
             scratch.cancel(fact.play or 0, fact.time)
@@ -47,7 +49,14 @@ def rebuild(core: Core, first: int, plays: Ended) -> int:
 
 def _emptied(core: Core, first: int) -> Core:
     """A core of the same arms in which play number `first` will be the first."""
-    scratch = Core(core.policy, list(core.arms), core.setting, core.seed, remembered=0)
+    scratch = Core(
+        core.policy,
+        list(core.arms),
+        core.setting,
+        core.seed,
+        remembered=0,
+        features=core.requests.features,
+    )
     scratch.promise = None
     scratch.register = Register(first)
     scratch.ended = first
@@ -69,7 +78,7 @@ def _facts(first: int, plays: Ended, now: int) -> Iterator[Fact]:
     """What happened to these plays up to `now`, in the order in which it did."""
     ends: list[tuple[int, int, int]] = []  # when, which play, its status
     starts, statuses = plays.start.tolist(), plays.status.tolist()
-    delays, slots = plays.delay.tolist(), plays.slot.tolist()
+    delays, slots, texts = plays.delay.tolist(), plays.slot.tolist(), plays.request.tolist()
     kinds = {RETURNED: RETURN, FAILED: FAIL, CANCELLED: CANCEL}
 
     def ended(before: int) -> Iterator[Fact]:
@@ -79,7 +88,7 @@ def _facts(first: int, plays: Ended, now: int) -> Iterator[Fact]:
 
     for number, start in enumerate(starts, first):
         yield from ended(start)
-        yield Fact(START, start, number, slots[number - first])
+        yield Fact(START, start, number, slots[number - first], texts[number - first])
         status = statuses[number - first]
         if status in kinds:
             end = min(start + delays[number - first], now)  # a delay may have been told in advance

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tarry.errors import ConflictError, JournalError, LiveError, UnknownPlayError
+from tarry.checks import shortened
+from tarry.errors import ConflictError, InputError, JournalError, LiveError, UnknownPlayError
 from tarry.live.clock import to_seconds
 from tarry.live.register import FAILED
 
@@ -53,4 +54,12 @@ def in_the_middle(what: str) -> LiveError:
     return LiveError(
         f"The agent was {what} by a signal handler or a finaliser in the middle of another call of "
         f"the same thread; do that after the handler has returned."
+    )
+
+
+def no_features(context: object) -> InputError:
+    """What to say of a context where none was announced."""
+    return InputError(
+        f"The context is {shortened(context)}, but this agent has no features; make one with "
+        f"features={{...}}."
     )

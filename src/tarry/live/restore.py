@@ -9,6 +9,7 @@ from tarry.live import state
 from tarry.live.clock import TICKS
 from tarry.live.core import Core
 from tarry.live.facts import apply
+from tarry.live.features import features_from
 from tarry.live.history import Chunk, all_ended, due_chunks
 from tarry.live.rebuild import rebuild
 from tarry.live.store.protocol import Store
@@ -22,6 +23,7 @@ log = logging.getLogger("tarry")
 
 def new_core(policy: Policy, settings: dict[str, Any]) -> Core:
     """A core in which nothing happened yet."""
+    features = features_from(settings.get("features", ()))
     setting = Setting(
         arms=len(settings["arms"]),
         max_delay=settings["max_delay"],
@@ -29,9 +31,17 @@ def new_core(policy: Policy, settings: dict[str, Any]) -> Core:
         reward=settings["payoff"] == "reward",
         unit=TICKS,
         crowding=True,
+        features=len(features.columns) if features else 0,
     )
     remembered = settings["remembered"]
-    return Core(policy, settings["arms"], setting, settings["seed"], remembered=remembered)
+    return Core(
+        policy,
+        settings["arms"],
+        setting,
+        settings["seed"],
+        remembered=remembered,
+        features=features,
+    )
 
 
 def check_keepable(core: Core) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from tarry.checks import check_payoff, check_whole, shortened
 from tarry.errors import InputError, JournalError
 from tarry.live.clock import TICKS, as_clock, to_seconds, to_ticks
+from tarry.live.features import Features
 from tarry.live.store.place import check_path
 from tarry.policies.check import check_choice, check_policy
 from tarry.policies.label import policy_label
@@ -35,11 +36,16 @@ class Given:
     in_flight: str
     remembered: int
     history: int
+    features: Any
     on_store_failure: str
 
     def __post_init__(self) -> None:
         """Check everything at the border."""
-        self.policy = default_policy() if self.policy is None else self.policy
+        if self.features is not None:
+            self.features = Features(self.features)
+        self.defaulted = self.policy is None
+        if self.policy is None:
+            self.policy = default_policy(contextual=self.features is not None)
         self.path = None if self.path is None else check_path(self.path)
         check_choice("durability", self.durability, ("full", "normal"))
         check_choice("in_flight", self.in_flight, ("censor", "keep"))
@@ -50,6 +56,8 @@ class Given:
             "max_delay": check_max_delay(self.max_delay),
             "horizon": check_horizon(self.policy, self.payoff, self.horizon),
         }
+        if self.features is not None:
+            self.settings["features"] = self.features.described()
         self.arms = None if self.arms is None else check_names(self.arms)
         if self.seed is not None:
             self.seed = check_whole("seed", self.seed, 0, 2**64 - 1)
@@ -59,11 +67,11 @@ class Given:
         self.clock = as_clock(self.clock)
 
 
-def default_policy() -> Policy:
+def default_policy(*, contextual: bool = False) -> Policy:
     """What decides if nothing is said."""
     from tarry.policies import by_name
 
-    policy: Policy = by_name("SurvivalThompson")()
+    policy: Policy = by_name("SurvivalRegression" if contextual else "SurvivalThompson")()
     return policy
 
 
@@ -149,6 +157,20 @@ def check_same(path: Path, settings: dict[str, Any], given: Given) -> None:
                 f"The journal {path} was made with {key} {first}, but {second} is given; give the "
                 f"same, or another path."
             )
+
+
+def check_features(path: Path, settings: dict[str, Any], given: Given) -> None:
+    """Refuse other features than those of the journal; let the default policy look at them."""
+    stored = settings.get("features", [])
+    if given.features is not None and given.settings["features"] != stored:
+        names = ", ".join(name for name, *_ in stored) or "none"
+        raise JournalError(
+            f"The journal {path} was made with other features ({names}); leave features out, or "
+            f"give the same or another path."
+        )
+    if given.defaulted and stored:
+        given.policy = default_policy(contextual=True)
+        given.settings["policy"] = policy_label(given.policy)
 
 
 KINDS = {

@@ -12,7 +12,7 @@ from tarry.live.engine import Engine
 from tarry.live.facts import POLICY, Fact
 from tarry.live.ids import new_identity
 from tarry.live.restore import check_keepable, new_core, restored
-from tarry.live.settings import Given, check_same, check_stored
+from tarry.live.settings import Given, check_features, check_same, check_stored
 from tarry.live.store.memory import MemoryStore
 from tarry.live.store.protocol import Store
 
@@ -54,6 +54,7 @@ def _on_file(given: Given, path: Path, fresh: Any) -> Engine:
     try:
         check_stored(path, store.settings)
         check_same(path, store.settings, given)
+        check_features(path, store.settings, given)
         before = store.settings
         store.settings = before | {key: given.settings[key] for key in ("policy", "horizon")}
         try:

@@ -20,6 +20,7 @@ from tarry.plays import CANCELLED as GONE
 from tarry.plays import NOBODY
 from tarry.policies.label import policy_label
 
+OF_PLAYS = ("ahead", "note")  # columns of the table that no register has
 NUMBERS = ("now", "returned", "closed", "cancelled", "late", "failed", "failures", "ended", "kept")
 ARM_NUMBERS = ("plays", "returned", "closed", "cancelled", "late", "failed")
 
@@ -35,7 +36,8 @@ def dump(core: Core) -> bytes:
     columns["ages"] = core.open.ages.reached
     table = core.open.plays
     numbers = np.arange(core.ended, register.last + 1)
-    columns["ahead"] = np.asarray(table.ahead)[numbers & (len(table.number) - 1)]
+    for name in OF_PLAYS:
+        columns[name] = np.asarray(getattr(table, name))[numbers & (len(table.number) - 1)]
     arms = core.arms.values()
     for name in curve.FIELDS:
         parts = [getattr(arm.curve, name) for arm in arms]
@@ -49,6 +51,7 @@ def dump(core: Core) -> bytes:
         "slots": [[arm.name, *(getattr(arm, n) for n in ARM_NUMBERS)] for arm in core.slots],
         "arms": [[arm.slot, arm.paused, len(arm.pace.numbers())] for arm in arms],
         "desks": {},
+        "requests": core.requests.listed(register.oldest, register.last + 1),
     }
     for place, desk in zip(("open", "paused"), core.desks(), strict=False):
         meta["desks"][place] = [len(desk.ledger.plays), numbers_of(desk.rule)]
@@ -74,6 +77,8 @@ def load(core: Core, body: bytes) -> tuple[dict[str, Any], dict[str, IntArray]]:
     core.arms = {arm.name: arm for arm in arms}
     _load_arms(arms, meta, columns)
     core.register.fill(meta["oldest"], Columns(*(columns[name] for name in Columns._fields)))
+    texts = enumerate(meta.get("requests", ()), meta["oldest"])
+    core.requests.texts = {number: text for number, text in texts if text}
     _check(core)
     return meta, columns
 
@@ -108,9 +113,9 @@ def load_desks(core: Core, meta: dict[str, Any], columns: dict[str, IntArray]) -
     for desk in core.desks():
         _fill(desk.ages.reached, columns["ages"], None, "ages")
     fill_tables(core)
-    if "ahead" in columns:  # files of earlier versions have none
-        numbers = np.arange(core.ended, core.register.last + 1)
-        _write(core.open, "ahead", numbers & (len(plays.number) - 1), columns["ahead"])
+    numbers = np.arange(core.ended, core.register.last + 1)
+    for name in columns.keys() & set(OF_PLAYS):  # files of earlier versions have none
+        _write(core.open, name, numbers & (len(plays.number) - 1), columns[name])
 
 
 def fill_tables(core: Core) -> None:
@@ -127,6 +132,9 @@ def fill_tables(core: Core) -> None:
         _write(desk, "arm", rows, places[known.slot])
         for name, column in (("number", numbers), ("start", known.start), ("delay", delay)):
             _write(desk, name, rows, column)
+    if core.requests.features is not None:
+        for number in numbers.tolist():
+            core.requests.show_again(core.open.plays, number)
 
 
 def numbers_of(rule: Any, path: str = "") -> list[list[Any]]:

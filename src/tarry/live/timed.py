@@ -2,9 +2,9 @@
 
 # ruff: noqa: SLF001  # an agent and its blocks are two halves of one thing
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tarry.errors import LiveError
 from tarry.live.clock import to_ticks
@@ -66,8 +66,9 @@ class TimedPlay:
         given up from outside (a cancelled task, Ctrl-C): the play is cancelled at its age
     """
 
-    def __init__(self, agent: "Agent") -> None:
+    def __init__(self, agent: "Agent", context: Mapping[str, Any] | None = None) -> None:
         self._agent = agent
+        self._context = context
         self._watch: Callable[[], float] = float
         self._over = False
         self._waits = True  # whether this thread may wait for the disk
@@ -102,7 +103,7 @@ class TimedPlay:
     def __enter__(self) -> ActivePlay:
         """Ask; the play, which is the name of the arm to use."""
         self._check_new()
-        return self._begin(self._agent.ask())
+        return self._begin(self._agent.ask(self._context))
 
     def __exit__(
         self,
@@ -117,7 +118,7 @@ class TimedPlay:
         """Ask; the event loop goes on while the disk is written."""
         self._check_new()
         self._waits = False
-        return self._begin(await self._agent.ask_async())
+        return self._begin(await self._agent.ask_async(self._context))
 
     async def __aexit__(
         self,

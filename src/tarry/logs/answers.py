@@ -175,11 +175,6 @@ def verdict(difference: Difference) -> str:
     return "shorter" if difference.high < 0 else "not clear"
 
 
-def counted(number: int, what: str) -> str:
-    """1 play, 2 plays."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
 def shown(name: str, widest: int = WIDEST) -> str:
     """The name of an arm on paper: signs that cannot be seen are spelled out, long names cut.
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Decision:
-    """What `decide` says; `bounds` are limits of the means that hold at every look."""
+    """What `Log.decide` says; `bounds` are limits of the means that hold at every look."""
 
     stop: bool
     arm: str  # the arm to choose, or the one that could lose least so far
@@ -56,7 +56,7 @@ class Decision:
         return "\n".join([self.sentence, *aligned([["arm", "limits at every look"], *rows])])
 
 
-def decide(log: "Log", payoff: "Payoff", *, error: float, tolerance: float) -> Decision:
+def decide_log(log: "Log", payoff: "Payoff", *, error: float, tolerance: float) -> Decision:
     """Whether some arm is at most `tolerance` worse than every other, by limits for all looks.
 
     The probability that this ever stops with an arm that is worse by more is at most `error`.

@@ -11,11 +11,12 @@ import numpy as np
 from tarry.arrays import FloatArray, IntArray
 from tarry.checks import check_payoff, check_share, shortened
 from tarry.errors import InputError, UnknownNameError
-from tarry.logs.answers import Best, Curve, Curves, Difference, Differences, Mean, Means, counted
+from tarry.logs.answers import Best, Curve, Curves, Difference, Differences, Mean, Means
 from tarry.logs.columns import Columns, check_flat, read_columns
 from tarry.logs.confidence import DRAWS, Draws, mean_draws, quantiles, random_curves, steps_of
 from tarry.logs.rows import BadRows, fields_of
 from tarry.survival_curve import SurvivalCurve, kaplan_meier
+from tarry.tables import counted
 
 if TYPE_CHECKING:
     from tarry.logs.decision import Decision
@@ -289,15 +290,15 @@ class Log:
         unit: float | None = None,
     ) -> "Replayed":
         """Let a policy choose, and hand it the plays of this log; see `tarry.logs.replay`."""
-        from tarry.logs.replay import replay
+        from tarry.logs.replay import replay_log
 
-        return replay(self, policy, payoff, plays=plays, runs=runs, seed=seed, unit=unit)
+        return replay_log(self, policy, payoff, plays=plays, runs=runs, seed=seed, unit=unit)
 
     def decide(self, payoff: "Payoff", error: float = 0.05, tolerance: float = 0.0) -> "Decision":
         """Stop or go on, with an error rate that holds at every look; see `tarry.logs.decision`."""
-        from tarry.logs.decision import decide
+        from tarry.logs.decision import decide_log
 
-        return decide(self, payoff, error=error, tolerance=tolerance)
+        return decide_log(self, payoff, error=error, tolerance=tolerance)
 
 
 def check_columns(names: Sequence[Any]) -> list[str]:

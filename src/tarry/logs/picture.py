@@ -20,7 +20,7 @@ def plot_log(log: "Log", *, path: str | os.PathLike[str] | None = None, axes: An
     """The curves with their bands into a file or into `axes`; with a file, the means below."""
     with styled():
         if axes is not None:
-            draw_curves(axes, log)
+            draw_survival(axes, log)
             axes.legend()
             target, figure = axes, figure_of(axes)
         else:
@@ -36,13 +36,13 @@ def log_figure(log: "Log") -> Any:
     with styled():
         figure = new_figure(3.6 + 0.22 * len(log.names))
         above, below = figure.subplots(2, 1, height_ratios=[3.0, 0.4 + 0.28 * len(log.names)])
-        draw_curves(above, log)
+        draw_survival(above, log)
         draw_means(below, log)
         legend_below(figure, above.get_legend_handles_labels()[0])
     return figure
 
 
-def draw_curves(axes: Any, log: "Log") -> None:
+def draw_survival(axes: Any, log: "Log") -> None:
     """The share still going on after each time."""
     hue = colours(log.names)
     for name, curve in log.curves().items():
@@ -73,6 +73,8 @@ def draw_means(axes: Any, log: "Log") -> None:
         axes.plot([mean.mean], [place], "o", color=hue[name], ms=5)
     axes.set_yticks(range(len(means)), [shown(name, WIDEST) for name in means])
     axes.set(xlabel="mean time, 95 % interval", ylim=(len(means) - 0.5, -0.5))
-    axes.set_xlim(left=0)
+    widest = max(mean.high for mean in means.values())
+    # the axis of the curves above, unless everything would be pressed to the left of it
+    axes.set_xlim(0, log.max_delay if widest > log.max_delay / 2 else 1.05 * widest or 1)
     axes.grid(visible=False, axis="y")
     axes.xaxis.set_major_formatter(lambda value, _: short_number(value))

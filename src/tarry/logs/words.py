@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 from tarry.checks import check_payoff
 from tarry.logs.answers import (
     Difference,
-    counted,
     interval,
     mean_text,
     percent,
     rounded,
     shown,
 )
-from tarry.tables import number
+from tarry.tables import counted, number
 
 if TYPE_CHECKING:
     from tarry.logs.log import Log

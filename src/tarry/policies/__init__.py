@@ -13,6 +13,10 @@ from tarry.policies.change.discounted_thompson import DiscountedThompson
 from tarry.policies.change.fading_thompson import FadingThompson
 from tarry.policies.change.regime_thompson import RegimeThompson
 from tarry.policies.change.window_thompson import WindowThompson
+from tarry.policies.contexts.lin_ucb import LinUCB
+from tarry.policies.contexts.linear_thompson import LinearThompson
+from tarry.policies.contexts.segment_thompson import SegmentThompson
+from tarry.policies.contexts.survival_regression import SurvivalRegression
 from tarry.policies.elimination.bdse import BDSE
 from tarry.policies.elimination.bhse import BHSE
 from tarry.policies.elimination.cse import CSE
@@ -57,6 +61,10 @@ POLICIES: dict[str, type[Any]] = {
         WindowThompson,
         FadingThompson,
         CUSUMUCB,
+        SurvivalRegression,
+        LinearThompson,
+        SegmentThompson,
+        LinUCB,
         DelayedFTRL,
         AccrualFTRL,
         Uniform,
@@ -96,10 +104,14 @@ __all__ = [
     "DiscountedThompson",
     "FadingThompson",
     "IncrementUCB",
+    "LinUCB",
+    "LinearThompson",
     "Policy",
     "RegimeThompson",
     "Rule",
+    "SegmentThompson",
     "Setting",
+    "SurvivalRegression",
     "SurvivalThompson",
     "SurvivalUCB",
     "Uniform",

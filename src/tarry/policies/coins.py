@@ -1,4 +1,4 @@
-"""Confidence bounds for a mean in [0, 1] by the relative entropy of coins.
+"""The relative entropy of coins, and confidence bounds for a mean in [0, 1] by it.
 
 With kl(p, q) = p log(p / q) + (1 - p) log((1 - p) / (1 - q)), what a mean of n payoffs still allows
 for its expectation are the q with n kl(mean, q) <= level. How large the level must be is said by
@@ -7,6 +7,23 @@ those who use it: for all n together and a horizon (`uniform_level`), or for all
 """
 
 import math
+
+
+def coin_entropy(p: float, q: float) -> float:
+    """kl(p, q) = p log(p / q) + (1 - p) log((1 - p) / (1 - q)), the relative entropy of two coins.
+
+    0 where p = q, infinite where q is 0 or 1 and p is not.
+    """
+    if p == q:
+        return 0.0
+    if q <= 0.0 or q >= 1.0:
+        return math.inf
+    total = 0.0
+    if p > 0.0:
+        total += p * math.log(p / q)
+    if p < 1.0:
+        total += (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
+    return total
 
 
 def kl_lower(mean: float, radius: float) -> float:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tarry.arrays import IntArray
+from tarry.arrays import FloatArray, IntArray
 from tarry.checks import check_positive, shortened
 from tarry.errors import InputError
 from tarry.problems.delays import check_delays, check_max_delay, check_names, check_numbers
@@ -84,13 +84,12 @@ def from_samples(
     tick = None if unit is None else check_positive("unit", unit)
     if above not in ("refuse", "clip"):
         raise InputError(f"above is {shortened(above)}; it must be 'refuse' or 'clip'.")
-    longest = most if above == "clip" else None
     return build(
         "from_samples",
         columns_by_name(samples),
         most,
         names,
-        lambda arm: sample_law(arm, most, tick, longest),
+        lambda arm: sample_law(arm, most, tick, clip=above == "clip"),
     )
 
 
@@ -157,22 +156,27 @@ def columns_by_name(samples: Any) -> Any:
     return {name: column[~np.isnan(column)] for name, column in columns.items()}
 
 
-def sample_law(sample: Any, most: int, unit: float | None, longest: int | None) -> Law:
-    """The law of some measured delays; what is above `longest` counts as that."""
+def sample_law(sample: Any, most: int, unit: float | None, *, clip: bool) -> Law:
+    """The law of some measured delays; with `clip`, what is above `most` counts as that."""
     numbers = check_numbers(sample, "The delays")
     if numbers.ndim != 1 or numbers.size == 0:
         raise InputError(f"The delays are {shortened(sample)}; they must be a list, not empty.")
     if unit is not None:
-        return empirical_law(check_delays(clipped(np.rint(numbers / unit), longest), most))
+        return empirical_law(check_delays(clipped(np.rint(numbers / unit), most, clip=clip), most))
     whole = np.isnan(numbers) | (numbers == np.floor(numbers))
     if not whole.all():
         raise InputError(
             f"The delay {numbers[~whole].tolist()[0]!r} is not a whole number; give whole numbers, "
             "or the unit to round to, such as unit=0.001 for milliseconds from seconds."
         )
-    return empirical_law(check_delays(clipped(numbers, longest), most))
+    return empirical_law(check_delays(clipped(numbers, most, clip=clip), most))
 
 
-def clipped(numbers: Any, longest: int | None) -> Any:
-    """The numbers, those above `longest` as `longest`."""
-    return numbers if longest is None else np.minimum(numbers, longest)
+def clipped(numbers: FloatArray, most: int, *, clip: bool) -> FloatArray:
+    """The numbers, those above `most` as `most`, or refused."""
+    if not clip and (numbers > most).any():
+        raise InputError(
+            f"The delay is {numbers[numbers > most][0]:g}; delays must be whole numbers from 0 to "
+            f"{most}, or longer ones count as {most} with above='clip'."
+        )
+    return np.minimum(numbers, most)

@@ -118,7 +118,7 @@ def log_linear(
 
         log scale(n, k) = log(D / 10) + level(k) + effect * x(n) . beta(k)
 
-    with level(k) normal of deviation 0.3, x(n) standard normal and beta(k) a random direction of
+    with level(k) normal of deviation 0.5, x(n) standard normal and beta(k) a random direction of
     length 1. Weibull delays have shapes uniform in 0.7..1.5, log-normal ones deviations of the
     logarithm uniform in 0.4..1; both per arm. Delays above D count as D.
 
@@ -136,7 +136,7 @@ def log_linear(
     size = check_number("effect", effect, 0.0)
     draw = Points.checked("log_linear", 0, arms, features, max_delay, seed, contexts)
     requests = draw.requests()
-    logs = np.log(draw.max_delay / 10) + 0.3 * draw.normal(2, draw.arms)
+    logs = np.log(draw.max_delay / 10) + 0.5 * draw.normal(2, draw.arms)
     scales = (logs + size * draw.tilts(requests))[:, :, None]
     spread = draw.uniform(3, draw.arms, 1)
 

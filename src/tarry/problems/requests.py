@@ -8,7 +8,7 @@ import numpy as np
 from tarry.arrays import IntArray
 from tarry.checks import check_positive, shortened
 from tarry.errors import InputError
-from tarry.problems.builders import Names, clipped
+from tarry.problems.builders import Names
 from tarry.problems.contextual import Contextual, contextual
 from tarry.problems.delays import check_delays, check_max_delay, check_names, check_numbers
 from tarry.problems.law import Law
@@ -89,7 +89,7 @@ def from_table(
     most = check_max_delay(max_delay)
     if above not in ("refuse", "clip"):
         raise InputError(f"above is {shortened(above)}; it must be 'refuse' or 'clip'.")
-    delays = whole_delays(times, most, unit, most if above == "clip" else None)
+    delays = whole_delays(times, most, unit, clip=above == "clip")
     laws = [Law([delay], [1.0]) for delay in delays.ravel()]
     columns = column_names(features)
     names = names if names is not None else column_names(times)
@@ -103,7 +103,7 @@ def from_table(
     return contextual(laws, table, most, weights, names, columns, label=label)
 
 
-def whole_delays(times: Any, most: int, unit: float | None, longest: int | None) -> IntArray:
+def whole_delays(times: Any, most: int, unit: float | None, *, clip: bool) -> IntArray:
     """A table of times as whole delays."""
     numbers = check_numbers(times, "The times")
     if numbers.ndim != 2 or not numbers.size:
@@ -111,7 +111,9 @@ def whole_delays(times: Any, most: int, unit: float | None, longest: int | None)
     if unit is not None:
         numbers = np.rint(numbers / check_positive("unit", unit))
     return check_delays(
-        clipped(numbers, longest), most, lambda at: f" in row {at[0]} of arm {at[1]}"
+        np.minimum(numbers, most) if clip else numbers,
+        most,
+        lambda at: f" in row {at[0]} of arm {at[1]}",
     )
 
 

@@ -48,7 +48,7 @@ def read_found(place: Path) -> Found:
         for name, scaling in scaling_experiments().items()
         if f"scaling-{name}" in results
     }
-    claims = [*paper_claims(judged), *our_claims(whole), *scaling_claims(grown)]
+    claims = [*paper_claims(judged), *our_claims(whole, judged), *scaling_claims(grown)]
     events = read_event_rows(place / DATA / EVENTS)
     return Found(results, judged, whole, grown, events, claims)
 

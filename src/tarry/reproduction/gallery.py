@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tarry.experiments import figures
-from tarry.experiments.curves import Curve
+from tarry.experiments.curves import RegretCurve
 from tarry.experiments.experiment import Experiment
 from tarry.experiments.figures import Level
 from tarry.experiments.result import Result
@@ -37,20 +37,20 @@ def headline(whole: Mapping[str, Result]) -> Picture:
             }
             for policy in result.policies
         }
-    runs = next(iter(whole.values())).runs
+    first = next(iter(whole.values()))
     return Picture(
         "headline",
-        f"Regret at the horizon, less is better: mean of {runs} runs with its 95 % interval, on "
-        f"truncated normal delays with means of four scales and on Bernoulli delays. B*SE is the "
-        f"paper's policy, BDSE for cost and BHSE for reward.",
+        f"Regret at the horizon, less is better: mean of {first.runs} runs with its 95 % "
+        f"interval, on truncated normal delays with means of {len(normal_problems(first))} scales "
+        f"and on Bernoulli delays. B*SE is the paper's policy, BDSE for cost and BHSE for reward.",
         drawings.plot_headline(panels),
     )
 
 
-def thinned(curve: Curve, most: int = 67) -> Curve:
+def thinned(curve: RegretCurve, most: int = 67) -> RegretCurve:
     """Some points of a curve, evenly spread and with the last: the eye does not miss the others."""
     kept = np.unique(np.linspace(0, len(curve.steps) - 1, most).round().astype(int))
-    return Curve(*(part[kept] for part in curve))
+    return RegretCurve(*(part[kept] for part in curve))
 
 
 def paper_pictures(result: Result) -> Iterator[Picture]:
@@ -109,11 +109,8 @@ def all_pictures(experiment: Experiment, whole: Result) -> Iterator[Picture]:
         yield Picture(
             f"{payoff}-all-{whole.about(problem)['file']}",
             f"All policies on {problem}, delay as {payoff}: mean of {whole.runs} runs with its "
-            f"95 % interval, logarithmic. The asymptotic information floor (Lai and Robbins, "
-            f"at most T times the largest gap) is what remains in the limit of large T; at a "
-            f"finite T a policy may be below it. What holds at every T, the greater of the "
-            f"delay floor and the early one of Garivier, Menard and Stoltz, is "
-            f"{floor.always[-1]:.2g} at the horizon.",
+            f"95 % interval, logarithmic. No policy stays below {floor.always[-1]:.2g} at the "
+            f"horizon on average.",
             figures.figure_of(axes),
         )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tarry.experiments.result import Result
 from tarry.experiments.result import drawing as drawing_module
-from tarry.experiments.result_folder import write_file
+from tarry.experiments.result_files import write_file
 from tarry.reproduction import page, story
 from tarry.reproduction.claims import Claim
 from tarry.reproduction.found import DATA, EVENTS, PAYOFFS, Found, finished, read_found
@@ -24,6 +24,12 @@ from tarry.tables import number
 __all__ = ["DATA", "EVENTS", "FIGURES", "PAYOFFS", "REPORT", "figure_count", "finished"]
 
 FIGURES, REPORT = "figures", "index.html"
+FLOORS = (
+    "Two floors stand beside the curves. The asymptotic information floor (Lai and Robbins, at "
+    "most T times the largest gap) is what remains in the limit of large T; at a finite T a policy "
+    "may be below it. What no policy stays below on average, at any T, is the greater of the delay "
+    "floor and the early one of Garivier, Menard and Stoltz; it is drawn where it is above 1."
+)
 CHAPTERS = {
     "reward": "Reward: BHSE outperforms OPSE and CensoredUCB",
     "cost": "Cost: BDSE outperforms OPSE",
@@ -139,7 +145,8 @@ def claim_sections(found: Found, draw: Draw) -> list[page.Section]:
         claims = [claim for claim in found.claims if claim.chapter == anchor]
         pictures = [draw(picture) for picture in pictures_of(anchor, found)]
         if claims or pictures:
-            parts = [page.gallery(pictures)] if pictures else []
+            parts = [page.paragraph(FLOORS)] if anchor == "ours" and pictures else []
+            parts += [page.gallery(pictures)] if pictures else []
             sections.append(page.Section(anchor, title, [*parts, *claim_tables(claims, marks)]))
     return sections
 

@@ -13,7 +13,7 @@ from tarry.experiments.compare import run_experiment
 from tarry.experiments.experiment import Experiment
 from tarry.experiments.progress_bar import Advance, bar
 from tarry.experiments.result import drawing
-from tarry.experiments.result_folder import read_description, write_file
+from tarry.experiments.result_files import read_description, write_file
 from tarry.experiments.runner import compile_policies
 from tarry.problems.problem import Payoff
 from tarry.reproduction.paper import QUICK, Size, field_experiment, paper_experiment

@@ -8,6 +8,7 @@ from tarry.problems.problem import Payoff
 from tarry.reproduction.claims import Claim
 from tarry.reproduction.paper import OURS, PAPERS
 from tarry.reproduction.verdicts import FAILS, HOLDS, OPEN, firm
+from tarry.tables import counted
 
 
 def findings(claims: Sequence[Claim], whole: Mapping[Payoff, Result]) -> str:
@@ -75,11 +76,12 @@ def counts(claims: Sequence[Claim]) -> str:
     stay = sum(firm([claim.test for claim in claims]))
     by_chance = f"{0.05 * len(claims):.0f}"
     return (
-        f"There are {len(claims)} verdicts: {count[HOLDS]} hold, {count[FAILS]} do not hold here, "
-        f"{count[OPEN]} are undecided. Each is wrong with a probability of at most 5 %, so that of "
-        f"{len(claims)} claims without any truth in them about {by_chance} would be decided all "
-        f"the same. Of the {decided} that are decided, {stay} stay so when the 5 % is shared by "
-        f"all of them (Holm's method); the others have a star."
+        f"Of {counted(len(claims), 'verdict')}, {count[HOLDS]} say that the claim holds, "
+        f"{count[FAILS]} that it does not hold here, and {count[OPEN]} are undecided. Each test "
+        f"errs in about 5 % of the cases, so that of {len(claims)} claims without any truth in "
+        f"them about {by_chance} would be decided all the same. Of the {decided} that are decided, "
+        f"{stay} stay so when the 5 % is shared by all of them (Holm's method); the others have a "
+        f"star."
     )
 
 
@@ -87,6 +89,6 @@ def marks(claims: Sequence[Claim]) -> dict[Claim, str]:
     """A star behind verdicts that are decided alone, but not among all."""
     stays = firm([claim.test for claim in claims])
     return {
-        claim: "" if stay or claim.verdict == OPEN or claim.test.p == 1.0 else " *"
+        claim: "" if stay or claim.verdict == OPEN else " *"
         for claim, stay in zip(claims, stays, strict=True)
     }

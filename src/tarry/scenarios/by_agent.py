@@ -29,19 +29,20 @@ class ByAgent:
         }
         self.core = new_core(policy, settings).hasten()
         if self.core.promise is not None:
-            self.core.promise.fulfil()
+            self.core.promise.fulfil(aside=False)
         self.numbers: dict[int, int] = {}  # of plays, by request
 
     def choose(self, request: int, now: float) -> int:
         """See `tarry.scenarios.RunningRouter`."""
         ticks = round(now * TICKS)
         core = self.core
-        arm = core.decide(ticks)
+        quick = core.open.is_quick
+        arm = core.decide_and_start(ticks) if quick else core.decide(ticks)
         if arm is None:
             raise PolicyError(
                 f"{policy_label(core.policy)} stopped; a router must choose for every request."
             )
-        self.numbers[request] = core.start(arm, ticks)
+        self.numbers[request] = core.asked if quick else core.start(arm, ticks)
         return arm.slot
 
     def answered(self, request: int, backend: int, latency: float, now: float) -> None:

@@ -11,7 +11,7 @@ from tarry.live.history import CHUNK, Chunk
 from tarry.live.store.protocol import Kept
 from tarry.live.store.tail import Snapshot, Tail
 
-SNAPSHOT_EVERY = 5_000  # facts, or a sixteenth of the plays in the state if that is more
+SNAPSHOT_EVERY = 10_000  # facts, or a sixteenth of the plays in the state if that is more
 
 
 class MemoryStore:
@@ -19,6 +19,7 @@ class MemoryStore:
 
     trouble = ""
     failures = 0
+    dropped = 0
 
     def __init__(self, settings: dict[str, Any], history: int) -> None:
         self.settings = settings

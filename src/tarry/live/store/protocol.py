@@ -29,6 +29,7 @@ class Store(Protocol):
     settings: dict[str, Any]  # what the agent was made with
     trouble: str  # why facts cannot be made durable just now, empty if they can
     failures: int  # how often that began
+    dropped: int  # facts of which only what they led to is kept, since too many were waiting
 
     @property
     def appended(self) -> int:

@@ -172,6 +172,13 @@ def write_part(part: Part, db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO snapshots VALUES (NULL, ?, ?, ?, ?, ?)", (*part, zlib.crc32(part.body)))
 
 
+def write_snapshot(snapshot: Snapshot, size: int, after: int, db: sqlite3.Connection) -> None:
+    """Store a snapshot as a whole, in the place of any that follows number `after`."""
+    discard_after(after, db)
+    for part in split(snapshot, size):
+        write_part(part, db)
+
+
 def discard_after(number: int, db: sqlite3.Connection) -> None:
     """Delete snapshots after this one: they were not finished."""
     db.execute("DELETE FROM snapshots WHERE seq > ?", (number,))

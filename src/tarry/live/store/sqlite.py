@@ -21,6 +21,7 @@ from tarry.errors import JournalError
 from tarry.live.facts import Fact
 from tarry.live.history import CHUNK, Chunk
 from tarry.live.store.keeper import Keeper
+from tarry.live.store.letting_go import keep_for_ever, let_go, missing
 from tarry.live.store.lock import FileLock, MarkFile, inode, mark_path, size_of
 from tarry.live.store.opening import Opened, explained, opened
 from tarry.live.store.place import plain_file
@@ -36,6 +37,7 @@ from tarry.live.store.schema import (
     write_chunk,
     write_part,
     write_settings,
+    write_snapshot,
 )
 from tarry.live.store.tail import Tail
 from tarry.live.store.wal import wal_path
@@ -43,6 +45,7 @@ from tarry.live.store.wal import wal_path
 SNAPSHOT_EVERY = 2_500  # facts, or a fortieth of the plays in the state if that is more
 PART = 1 << 18  # bytes of a snapshot that are written at once
 ROWS = 1_000  # facts that are deleted at once
+WAITING = 200_000  # facts that wait in memory for a file that cannot be written
 LOG = 1 << 22  # bytes of the write-ahead log at which it is folded into the file
 
 Durability = Literal["full", "normal"]
@@ -61,12 +64,13 @@ class SqliteStore:
     ) -> None:
         self.path = plain_file(Path(path))
         self.trouble = ""
-        self.failures = 0
+        self.failures = self.dropped = 0
         self._history = history
         self._writing = threading.RLock()  # held by whoever uses the first connection
         self._aside = threading.RLock()  # the second one
         self._promised = 0  # the latest fact that a visitor of a writing thread wants durable
         self._unsure = False  # whether a commit was interrupted
+        self._instead = 0  # the snapshot written in the place of facts, in that commit
         self._changed: dict[str, Any] | None = None
         self._folding = False
         self._unwritten: dict[int, Chunk] = {}  # of the history
@@ -91,7 +95,7 @@ class SqliteStore:
         self._log_file = inode(wal_path(self.path))
         self._ended = weakref.finalize(
             self,
-            _let_go,
+            let_go,
             (self._db, self._second),
             (self._writing, self._aside),
             self._lock,
@@ -134,14 +138,21 @@ class SqliteStore:
     def take_snapshot(self, body: bytes) -> None:
         """See `Store`."""
         snapshot = self._tail.take_snapshot(body)
-        self._tail.forget(self.durable)
+        waiting = snapshot.number - max(self.durable, self._tail.forgotten)
+        if self.trouble and waiting > WAITING:  # the snapshot will be written in their place
+            self.dropped += waiting
+            self._tail.forget(snapshot.number)
+        else:
+            self._tail.forget(self.durable)
         self.keeper.do(partial(self._write_snapshot, snapshot.number))
 
     def keep(self, chunk: Chunk) -> None:
         """See `Store`."""
         if self._history:
             self._unwritten[chunk.first] = chunk
-            self.keeper.do(partial(self._alone, partial(self._keep, chunk)))
+            while len(self._unwritten) > self._history // CHUNK + 1:
+                del self._unwritten[min(self._unwritten)]
+            self.keeper.do(partial(self._alone, partial(self._keep, chunk.first)))
 
     def chunks(self) -> list[Chunk]:
         """See `Store`; some may still be on their way to the disk."""
@@ -188,8 +199,8 @@ class SqliteStore:
     def after_fork(self) -> None:
         """This is a child: leave everything to the parent, for good."""
         self._ended.detach()
-        _immortal(self._db)
-        _immortal(self._second)
+        keep_for_ever(self._db)
+        keep_for_ever(self._second)
         self._lock.close()
 
     def _using(self, work: Callable[[], None]) -> None:
@@ -200,7 +211,9 @@ class SqliteStore:
         except (sqlite3.Error, OSError) as error:
             raise self._failed(str(error)) from error
         if self.trouble:
-            log.warning("The journal %s can be written again; nothing is missing.", self.path)
+            log.warning(
+                "The journal %s can be written again; %s.", self.path, missing(self.dropped)
+            )
             self.trouble = ""
 
     def _failed(self, why: str) -> JournalError:
@@ -226,23 +239,29 @@ class SqliteStore:
         db = self._db
         if self._unsure:
             self._make_sure()
-        facts = self._tail.after(self.durable)
-        rows = [fact_row(seq, fact) for seq, fact in enumerate(facts, self.durable + 1)]
+        facts, first = self._tail.since(self.durable)
+        rows = [fact_row(seq, fact) for seq, fact in enumerate(facts, first)]
+        gap = first > self.durable + 1
+        snapshot = self._tail.snapshot
+        self._instead = snapshot.number if gap else 0
         changed, self._unsure = self._changed, True
-        if len(rows) == 1 and changed is None:
+        if len(rows) == 1 and changed is None and not gap:
             db.execute(ADD_FACT, rows[0])
         else:
             db.execute("BEGIN IMMEDIATE")
+            if gap:
+                write_snapshot(snapshot, PART, self._written, db)
             db.executemany(ADD_FACT, rows)
             if changed is not None:
                 write_settings(db, changed)
             db.execute("COMMIT")
-        self._wrote(self.durable + len(rows), changed)
+        self._wrote(first - 1 + len(rows), changed)
 
     def _wrote(self, durable: int, changed: dict[str, Any] | None) -> None:
         """A commit is done."""
         self.durable = durable
         self._mark.write(durable)
+        self._take_instead()
         self._unsure = False
         if self._changed is changed:
             self._changed = None
@@ -258,7 +277,16 @@ class SqliteStore:
             self._db.execute("ROLLBACK")
         last = self._db.execute("SELECT max(seq) FROM facts").fetchone()[0] or 0
         self.durable = max(self.durable, last)
+        latest = self._db.execute("SELECT max(seq) FROM snapshots").fetchone()[0] or 0
+        if latest == self._instead:
+            self._take_instead()
+        self._instead = 0
         self._unsure = False
+
+    def _take_instead(self) -> None:
+        """A snapshot is in the file in the place of facts."""
+        if self._instead:
+            self._before, self._written, self._instead = self._written, self._instead, 0
 
     def _alone(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """A transaction of its own for `work`, behind which nobody has to wait for long."""
@@ -275,8 +303,11 @@ class SqliteStore:
         with self._writing:
             self._using(transaction)
 
-    def _keep(self, chunk: Chunk, db: sqlite3.Connection) -> None:
-        """Write a chunk, and delete those beyond what is to be kept."""
+    def _keep(self, first: int, db: sqlite3.Connection) -> None:
+        """Write a chunk, if it is still wanted, and delete those beyond what is to be kept."""
+        chunk = self._unwritten.get(first)
+        if chunk is None:
+            return
         write_chunk(db, chunk)
         oldest = chunk.first - CHUNK * (-(-self._history // CHUNK) - 1)
         db.execute("DELETE FROM history WHERE first < ?", (oldest,))
@@ -316,29 +347,3 @@ class SqliteStore:
 
     def _fold(self) -> None:
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-
-
-def _let_go(
-    connections: tuple[sqlite3.Connection, ...],
-    locks: tuple[threading.RLock, ...],
-    file: FileLock,
-    keeper: Keeper,
-    process: int,
-) -> None:
-    """Close the file of a store that nobody closed, but never that of another process."""
-    if os.getpid() != process:
-        return
-    keeper.end()
-    for connection, lock in zip(connections, locks, strict=True):
-        held = lock.acquire(timeout=5.0)
-        connection.close()
-        if held:
-            lock.release()
-    file.close()
-
-
-def _immortal(connection: sqlite3.Connection) -> None:
-    """See to it that nothing ever closes this connection, not even the end of the interpreter."""
-    import ctypes
-
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))

@@ -42,10 +42,21 @@ class Tail:
         facts.append(fact)
         return before + len(facts)
 
+    @property
+    def forgotten(self) -> int:
+        """The number of the latest fact that was let go."""
+        return self._facts[0]
+
     def after(self, number: int) -> list[Row]:
         """The facts after this one."""
         before, facts = self._facts
         return facts[max(number - before, 0) :]
+
+    def since(self, number: int) -> tuple[list[Row], int]:
+        """The facts after this one that are still here, and the number of the first of them."""
+        before, facts = self._facts
+        skipped = max(number - before, 0)
+        return facts[skipped:], before + skipped + 1
 
     def since_snapshot(self) -> Kept:
         """The latest snapshot and the facts after it."""

@@ -72,7 +72,8 @@ class CUSUMUCBRule(NamedTuple):
         self.above[arm] = max(0.0, self.above[arm] + payoff - usual - self.slack)
         self.below[arm] = max(0.0, self.below[arm] + usual - payoff - self.slack)
         if max(self.above[arm], self.below[arm]) >= self.threshold:
-            self.began[arm] = now
+            # Of plays made before this answer came nothing more is counted.
+            self.began[arm] = plays.start[row] + plays.delay[row] + 1
             self.answers[arm] = 0
             self.total[arm] = 0.0
             self.first_total[arm] = 0.0

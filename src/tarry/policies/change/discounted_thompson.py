@@ -42,10 +42,12 @@ class DiscountedThompsonRule(NamedTuple):
     def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
         """Fade what is known of the arm; count the answer as in `DelayedThompson`."""
         arm = plays.arm[row]
-        left = math.exp((self.heard[arm] - now) / self.memory)
+        came = plays.start[row] + plays.delay[row] + 1  # seen at the earliest, whenever it is told
+        heard = max(self.heard[arm], came)
+        left = math.exp((self.heard[arm] - heard) / self.memory)
         self.successes[arm] *= left
         self.failures[arm] *= left
-        self.heard[arm] = now
+        self.heard[arm] = heard
         if rng.random() * self.max_delay < plays.delay[row]:
             self.successes[arm] += 1.0
         else:

@@ -171,6 +171,7 @@ class RegimeThompson:
             seconds; by default 100 times the max_delay.
         load: Whether to learn how much plays that are out slow down others of their arm; by default
             where that can be: live, and not in the simulator, where delays depend on nothing.
+        odds: The odds, beforehand, that arms change at all; by default 1 live, 0.001 in simulation.
 
     >>> import tarry
     >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
@@ -181,6 +182,7 @@ class RegimeThompson:
 
     change_every: float | None = None
     load: bool | None = None
+    odds: float | None = None
     payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
     origin: ClassVar[str] = "ours"
     needs_horizon: ClassVar[bool] = False
@@ -190,6 +192,8 @@ class RegimeThompson:
         """Refuse settings without a meaning."""
         if self.change_every is not None:
             check_positive("change_every", self.change_every)
+        if self.odds is not None:
+            check_positive("odds", self.odds)
         if self.load is not None and not isinstance(self.load, bool):
             raise InputError(f"load is {self.load!r}; give True, False or None.")
 
@@ -197,7 +201,7 @@ class RegimeThompson:
         """Nothing is known of any arm."""
         most = setting.max_delay
         ticks = ticks_of(self.change_every, setting)
-        odds = LIVE_ODDS if setting.crowding else SIMULATED_ODDS
+        odds = self.odds or (LIVE_ODDS if setting.crowding else SIMULATED_ODDS)
         regimes = no_regimes(setting.arms, most, BINS, MOST, ticks, odds)
         edges = np.asarray(regimes.ever.edges)
         return RegimeThompsonRule(

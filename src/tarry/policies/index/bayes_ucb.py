@@ -7,8 +7,8 @@ from typing import ClassVar, NamedTuple
 
 from tarry.ledger import Ledger
 from tarry.plays import Plays
+from tarry.policies.coins import coin_entropy
 from tarry.policies.index.beta_tail import beta_upper
-from tarry.policies.index.imed import coin_entropy
 from tarry.policies.index.seen import first_unseen, seen_payoff
 from tarry.policies.protocol import Setting
 from tarry.randomness import Random

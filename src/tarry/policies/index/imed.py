@@ -7,26 +7,10 @@ from typing import ClassVar, NamedTuple
 
 from tarry.ledger import Ledger
 from tarry.plays import Plays
+from tarry.policies.coins import coin_entropy
 from tarry.policies.index.seen import first_unseen, seen_payoff
 from tarry.policies.protocol import Setting
 from tarry.randomness import Random
-
-
-def coin_entropy(p: float, q: float) -> float:
-    """kl(p, q) = p log(p / q) + (1 - p) log((1 - p) / (1 - q)), the relative entropy of two coins.
-
-    0 where p = q, infinite where q is 0 or 1 and p is not.
-    """
-    if p == q:
-        return 0.0
-    if q <= 0.0 or q >= 1.0:
-        return math.inf
-    total = 0.0
-    if p > 0.0:
-        total += p * math.log(p / q)
-    if p < 1.0:
-        total += (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
-    return total
 
 
 class IMEDRule(NamedTuple):

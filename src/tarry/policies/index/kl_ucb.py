@@ -8,8 +8,7 @@ from typing import ClassVar, NamedTuple
 from tarry.checks import check_number
 from tarry.ledger import Ledger
 from tarry.plays import Plays
-from tarry.policies.coins import kl_lower
-from tarry.policies.index.imed import coin_entropy
+from tarry.policies.coins import coin_entropy, kl_lower
 from tarry.policies.index.seen import first_unseen, seen_loss
 from tarry.policies.protocol import Setting
 from tarry.randomness import Random

@@ -75,11 +75,20 @@ class SurvivalEvidence(NamedTuple):
     def unbook_pass(self, arm: int, edge: int) -> None:
         """Take back a pass: the answer had come back before, but was told only afterwards."""
         first = arm * len(self.edges)
-        self.passes[first + edge] -= 1.0
+        self.passes[first + edge] = max(self.passes[first + edge] - 1.0, 0.0)
         last = self.reached[arm] - 1
         while last >= 0 and self.events[first + last] + self.passes[first + last] <= 0.0:
             last -= 1
         self.reached[arm] = last + 1
+        self.stale[arm] = 1
+
+    def fade_counts(self, arm: int, keep: float) -> None:
+        """Time goes by: of all that is known of an arm the share `keep` is left."""
+        for place in range(arm * len(self.edges), (arm + 1) * len(self.edges)):
+            self.events[place] *= keep
+            self.event_sum[place] *= keep
+            self.event_squares[place] *= keep
+            self.passes[place] *= keep
         self.stale[arm] = 1
 
     def known(self, arm: int) -> float:

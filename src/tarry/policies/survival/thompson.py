@@ -33,12 +33,7 @@ class SurvivalThompsonRule(NamedTuple):
 
     def draw(self, arm: int, rng: Random) -> float:
         """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known."""
-        known = self.evidence.known(arm)
-        if known <= 0.0:
-            return 0.0
-        weight = (1.0 - rng.random()) ** (1.0 / known)  # of the real plays: 1 - rho
-        mean = self.evidence.draw_mean(arm, rng)
-        return weight * (1.0 - mean if self.reward else mean)
+        return distance_drawn(self.evidence, arm, self.reward, rng)
 
     def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
         """An answer: an event in its bin."""
@@ -51,6 +46,16 @@ class SurvivalThompsonRule(NamedTuple):
     def withdrawn(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """An answer told late shows that its play had not crossed the end of this bin."""
         self.evidence.unbook_pass(plays.arm[row], edge)
+
+
+def distance_drawn(evidence: SurvivalEvidence, arm: int, reward: bool, rng: Random) -> float:
+    """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known."""
+    known = evidence.known(arm)
+    if known <= 0.0:
+        return 0.0
+    weight = (1.0 - rng.random()) ** (1.0 / known)  # of the real plays: 1 - rho
+    mean = evidence.draw_mean(arm, rng)
+    return weight * (1.0 - mean if reward else mean)
 
 
 def best_draw(rule: Any, others: int, ledger: Ledger, rng: Random) -> int:

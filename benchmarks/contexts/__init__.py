@@ -1,0 +1,1 @@
+"""How much regret is left where the best arm depends on the request."""

@@ -1,0 +1,68 @@
+"""Measure the policies that look at the request, on worlds with contexts.
+
+python -m benchmarks.contexts --quick              two runs of 5000 steps, printed
+python -m benchmarks.contexts                      ten runs, some minutes, printed
+python -m benchmarks.contexts --folder DATA        with measured run times: DATA/aslib, DATA/limeqo
+python -m benchmarks.contexts --write              into docs/contexts-measured.md
+
+What was played is kept in results/contexts and not played again; Ctrl-C at any time.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import tarry
+from benchmarks.contexts.page import page
+from benchmarks.contexts.runs import measure
+from benchmarks.contexts.worlds import RUNS, measured, simulated
+from tarry.files import write_atomically
+
+ROOT = Path(__file__).parents[2]
+QUICK_RUNS, QUICK_HORIZON = 2, 5000
+
+
+def microseconds(steps: int = 20_000) -> float:
+    """Time of a step of SurvivalRegression with ten arms and eight features."""
+    problem = tarry.problems.log_linear(10, 8, 2000, seed=1)
+    taken = []
+    for _ in range(3):
+        begin = time.process_time()
+        tarry.play(tarry.SurvivalRegression(), problem, payoff="cost", horizon=steps, record=1)
+        taken.append(time.process_time() - begin)
+    return min(taken) / steps * 1e6
+
+
+def main() -> int:
+    """Read the arguments, measure, print or write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="few and short runs")
+    parser.add_argument("--write", action="store_true", help="write the page")
+    parser.add_argument("--folder", type=Path, help="where the measured run times are")
+    given = parser.parse_args()
+    if given.quick and given.write:
+        parser.error("--quick makes too few runs for the page; leave out one of the two.")
+    worlds = list(simulated())
+    if given.quick:
+        worlds = [world._replace(horizon=QUICK_HORIZON) for world in worlds]
+    elif given.folder is not None:
+        worlds += measured(given.folder)
+    runs = QUICK_RUNS if given.quick else RUNS
+    kept = ROOT / "results" / ("contexts-quick" if given.quick else "contexts")
+    try:
+        text = page(worlds, measure(worlds, kept, runs), runs, microseconds())
+    except KeyboardInterrupt:
+        print(f"Interrupted; what was played is kept in {kept}. The same command goes on.")
+        return 130
+    if given.write:
+        write_atomically(ROOT / "docs" / "contexts-measured.md", text.encode())
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""Playing, and keeping what was played: a file for each world and policy."""
+
+import sys
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tarry
+from benchmarks.contexts.worlds import FIRST_SEED, RUNS, World
+from benchmarks.kept import code_of, keep, kept
+from tarry.arrays import FloatArray
+
+OURS = "SurvivalRegression"
+POLICIES: dict[str, Any] = {
+    OURS: tarry.SurvivalRegression(),
+    "LinearThompson": tarry.LinearThompson(),
+    "LinUCB": tarry.LinUCB(),
+    "SegmentThompson": tarry.SegmentThompson(),
+    "SurvivalThompson": tarry.SurvivalThompson(),
+}
+FIXED = "best fixed arm"
+Results = dict[tuple[str, str], FloatArray]  # by key of the world and name: a number per run
+
+
+def measure(worlds: Iterable[World], folder: Path, runs: int = RUNS) -> Results:
+    """Regret over that of uniform play, of every run that is not in the folder already."""
+    folder.mkdir(parents=True, exist_ok=True)
+    results: Results = {}
+    for world in worlds:
+        problem = lru_cache(world.problem)
+        for name, policy in POLICIES.items():
+            if name == "SegmentThompson" and not world.key.startswith(("segments", "job")):
+                continue  # there is nothing that it could call a segment
+            path, code = folder / f"{world.key} {name}.npz", code_of(policy)
+            shares = kept(path, code).get("shares", np.zeros(0)).tolist()
+            for number in range(len(shares), runs):
+                told = f"\r{world.key}: {name}, run {number + 1} of {runs}    "
+                print(told, end="", file=sys.stderr, flush=True)
+                shares.append(one_run(world, policy, problem(number), number))
+                keep(path, code, shares=np.array(shares))
+            results[world.key, name] = np.array(shares[:runs])
+        path = folder / f"{world.key} fixed.npz"
+        shares = kept(path, "").get("shares", np.zeros(0)).tolist()
+        for number in range(len(shares), runs):
+            gaps = problem(number).fixed_gaps(world.payoff)
+            shares.append(gaps.min() / gaps.mean())
+        keep(path, "", shares=np.array(shares))
+        results[world.key, FIXED] = np.array(shares[:runs])
+    print(file=sys.stderr)
+    return results
+
+
+def one_run(world: World, policy: Any, problem: Any, number: int) -> float:
+    """Regret at the horizon over what uniform play has on average."""
+    run = tarry.play(
+        policy,
+        problem,
+        payoff=world.payoff,
+        horizon=world.horizon,
+        seed=FIRST_SEED + number,
+        record=1,
+    )
+    return float(run.regret[-1] / (world.horizon * problem.fixed_gaps(world.payoff).mean()))

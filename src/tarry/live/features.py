@@ -1,0 +1,186 @@
+"""What an agent is told of a request: a dict of values, and the numbers that a rule sees.
+
+    ["phone", "desktop"]     one of a few: a column for each, 1 for the value that it has
+    float                    a number, as it is; the rule scales it
+    numeric(log=True)        its logarithm, for what spans orders of magnitude
+    numeric(curve=True)      also its square, where the middle may be best
+    cyclic(24)               a time of day, or of a week: sine and cosine, so that 23 is next to 0
+
+What is missing or unknown is NaN in all its columns, which a rule takes for the mean.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tarry.checks import check_positive, shortened
+from tarry.errors import InputError
+
+
+class Numeric(NamedTuple):
+    """A number; made by `numeric`."""
+
+    log: bool = False
+    curve: bool = False
+
+
+class Cyclic(NamedTuple):
+    """A number that comes round; made by `cyclic`."""
+
+    period: float
+
+
+def numeric(*, log: bool = False, curve: bool = False) -> Numeric:
+    """A feature that is a number: by its logarithm, and with its square, if asked for.
+
+    >>> numeric(log=True)
+    Numeric(log=True, curve=False)
+    """
+    return Numeric(bool(log), bool(curve))
+
+
+def cyclic(period: float) -> Cyclic:
+    """A feature that comes round after `period`, such as 24 for the hour of a day.
+
+    >>> cyclic(24)
+    Cyclic(period=24.0)
+    """
+    return Cyclic(check_positive("period", period))
+
+
+class Features:
+    """The features of an agent, in order, and how values become numbers.
+
+    >>> features = Features({"device": ["phone", "desktop"], "size": float, "hour": cyclic(24)})
+    >>> features.columns
+    ('device=phone', 'device=desktop', 'size', 'hour (sine)', 'hour (cosine)')
+    >>> features.numbers({"device": "desktop", "size": 3.5, "hour": 6})
+    ([0.0, 1.0, 3.5, 1.0, 0.0], 0, 0)
+    """
+
+    def __init__(self, given: Any) -> None:
+        if not isinstance(given, Mapping) or not given:
+            raise InputError(f"features is {shortened(given)}; give a dict of names and kinds.")
+        self.kinds = {name: _kind(name, kind) for name, kind in given.items()}
+        self.columns = tuple(c for name, kind in self.kinds.items() for c in _columns(name, kind))
+
+    def described(self) -> list[list[Any]]:
+        """All of it in plain lists, for a store."""
+        found: list[list[Any]] = []
+        for name, kind in self.kinds.items():
+            if isinstance(kind, Numeric):
+                found.append([name, "number", kind.log, kind.curve])
+            elif isinstance(kind, Cyclic):
+                found.append([name, "cyclic", kind.period])
+            else:
+                found.append([name, "one of", *kind])
+        return found
+
+    def checked(self, context: Any) -> dict[str, Any]:
+        """A context with known keys only, and values that a store can keep."""
+        if context is None:
+            return {}
+        if not isinstance(context, Mapping):
+            raise InputError(f"The context is {shortened(context)}; give a dict of values by name.")
+        found = {}
+        for name, value in context.items():
+            if name not in self.kinds:
+                raise InputError(
+                    f"The context has {name!r}; the features of this agent are "
+                    f"{', '.join(self.kinds)}."
+                )
+            plain = _plain(name, self.kinds[name], value)
+            if plain is not None:
+                found[name] = plain
+        return found
+
+    def numbers(self, context: Mapping[str, Any]) -> tuple[list[float], int, int]:
+        """The numbers of a checked context, and how many values are missing and unknown."""
+        found: list[float] = []
+        missing = unknown = 0
+        for name, kind in self.kinds.items():
+            value = context.get(name)
+            if value is None:
+                missing += 1
+                found += [math.nan] * _width(kind)
+            elif isinstance(kind, Numeric):
+                x = float(value)
+                if kind.log:
+                    x = math.log(x) if x > 0.0 else math.nan
+                unknown += math.isnan(x)
+                found += [x, x * x] if kind.curve else [x]
+            elif isinstance(kind, Cyclic):
+                angle = 2.0 * math.pi * (float(value) % kind.period) / kind.period
+                found += [round(math.sin(angle), 15), round(math.cos(angle), 15) + 0.0]
+            elif value in kind:
+                found += [float(value == one) for one in kind]
+            else:
+                unknown += 1
+                found += [math.nan] * len(kind)
+        return found, missing, unknown
+
+
+def features_from(described: Sequence[Sequence[Any]]) -> Features | None:
+    """The features that a store describes, None if there are none."""
+    kinds: dict[str, Any] = {}
+    for name, kind, *rest in described:
+        if kind == "one of":
+            kinds[name] = rest
+        else:
+            kinds[name] = Numeric(*rest) if kind == "number" else Cyclic(*rest)
+    return Features(kinds) if kinds else None
+
+
+def _kind(name: Any, kind: Any) -> Any:
+    """A kind in the form that is kept: Numeric, Cyclic or a tuple of texts."""
+    if not isinstance(name, str) or not name:
+        raise InputError(f"A feature is called {name!r}; give text that is not empty.")
+    if kind in (float, int):
+        return Numeric()
+    if isinstance(kind, Numeric | Cyclic):
+        return kind
+    listed = list(kind) if isinstance(kind, list | tuple | set) else []
+    texts = all(isinstance(value, str) for value in listed)
+    if not listed or not texts or len(set(listed)) < len(listed):
+        raise InputError(
+            f"The feature {name!r} is {shortened(kind)}; give float, tarry.numeric(...), "
+            f"tarry.cyclic(period) or a list of different texts."
+        )
+    return tuple(listed)
+
+
+def _columns(name: str, kind: Any) -> list[str]:
+    if isinstance(kind, Numeric):
+        first = f"log {name}" if kind.log else name
+        return [first, f"{first} squared"] if kind.curve else [first]
+    if isinstance(kind, Cyclic):
+        return [f"{name} (sine)", f"{name} (cosine)"]
+    return [f"{name}={value}" for value in kind]
+
+
+def _width(kind: Any) -> int:
+    return len(_columns("", kind))
+
+
+def _plain(name: str, kind: Any, value: Any) -> Any:
+    """A value of a context for a store; None if it is missing."""
+    if value is None:
+        return None
+    if isinstance(kind, Numeric | Cyclic):
+        return _number(name, value)
+    if not isinstance(value, str):
+        raise InputError(f"The feature {name!r} is {shortened(value)}; it must be a text, or None.")
+    return value
+
+
+def _number(name: str, value: Any) -> float | None:
+    """A number for a store; None for NaN, which is a value that is missing."""
+    try:
+        number = float("x" if isinstance(value, str | bytes | bool) else value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"The feature {name!r} is {shortened(value)}; it must be a number, or None."
+        ) from None
+    if math.isinf(number):
+        raise InputError(f"The feature {name!r} is infinite; it must be a number, or None.")
+    return None if math.isnan(number) else number

@@ -1,0 +1,236 @@
+"""SurvivalRegression: Thompson sampling on survival curves that depend on the request."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from tarry.arrays import ArmEvidence, Constant, Floats, Ints, SharedEvidence
+from tarry.checks import check_whole
+from tarry.ledger import Ledger
+from tarry.plays import Plays
+from tarry.policies.bins import bin_of
+from tarry.policies.contexts.effects import LEAST_VARIANCE, Effects, clipped, no_effects
+from tarry.policies.contexts.scaler import Scaler, new_scaler
+from tarry.policies.protocol import Setting
+from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta, empty_evidence
+from tarry.policies.survival.thompson import SurvivalThompson, distance_drawn
+from tarry.randomness import Random
+
+MOST_BELIEF = 10.0  # log odds
+COST_PRIOR, REWARD_PRIOR = (0.5, 0.8), (1.0, 0.97)  # of the odds: plays, share on "reaches D"
+FADED_EVERY = 16  # plays
+
+
+class SurvivalRegressionRule(NamedTuple):
+    """The running form of `SurvivalRegression`."""
+
+    reward: bool
+    keep: float  # what is left of evidence after FADED_EVERY plays
+    edges: Constant[Ints]  # ages at which the rule hears of plays still out: the ends of the bins
+    evidence: SurvivalEvidence  # as if requests were all the same
+    tilted: ArmEvidence[Floats]  # passes, arm * B + b, each weighted by the tilt of its request
+    prior: Constant[Floats]  # a_b
+    prior_beyond: Constant[Floats]  # r_b
+    belief: SharedEvidence[Floats]  # one number, L: log odds that contexts matter
+    effects: Effects
+    scaler: Scaler
+
+    def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
+        """Decide whether contexts matter, draw every arm's mean payoff, play the best."""
+        self.scaler.look(plays, row)
+        blind = rng.random() > 1.0 / (1.0 + math.exp(-self.belief[0]))
+        best = 0
+        least = 0.0
+        for arm in range(len(ledger.plays)):
+            value = self.draw_distance(arm, blind, rng)
+            fewer = ledger.plays[arm] < ledger.plays[best]
+            if arm == 0 or value < least or (value == least and fewer):
+                best = arm
+                least = value
+        return best
+
+    def draw_distance(self, arm: int, blind: bool, rng: Random) -> float:
+        """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known."""
+        if blind:
+            return distance_drawn(self.evidence, arm, self.reward, rng)
+        known = self.evidence.known(arm)
+        if known <= 0.0:
+            return 0.0
+        weight = (1.0 - rng.random()) ** (1.0 / known)  # of the real plays: 1 - rho
+        steady, change = self.effects.draw_tilt(arm, self.scaler.z, rng)
+        mean = self.draw_tilted_mean(arm, steady, change, rng)
+        return weight * (1.0 - mean if self.reward else mean)
+
+    def draw_tilted_mean(self, arm: int, steady: float, change: float, rng: Random) -> float:
+        """`SurvivalEvidence.draw_mean` with the odds of bin b tilted by steady + l_b change."""
+        evidence = self.evidence
+        b = evidence.reached[arm] - 1
+        place = arm * len(self.edges) + b
+        mean = 1.0
+        square = 1.0
+        if b + 1 < len(self.edges) or self.tilted[place] <= 0.0:
+            events = evidence.events[place]
+            if events > 0.0:
+                mean = evidence.event_sum[place] / events
+                if self.tilted[place] > 0.0:
+                    tilt = clipped(steady + change * self.effects.age[b])
+                    hazard = rng.beta(events, self.tilted[place] * math.exp(-tilt))
+                    mean = hazard * mean + (1.0 - hazard)
+            square = mean * mean
+            b -= 1
+            place -= 1
+        while b >= 0:
+            events = evidence.events[place]
+            if events > 0.0:
+                tilt = clipped(steady + change * self.effects.age[b])
+                beyond = self.tilted[place] * math.exp(-tilt)
+                first = evidence.event_sum[place]
+                second = evidence.event_squares[place]
+                total = events + beyond
+                again = beyond * (beyond + 1.0) * square
+                square = second + first * (first + 2.0 * beyond * mean) + again
+                square /= total * (total + 1.0)
+                mean = (first + beyond * mean) / total
+            b -= 1
+            place -= 1
+        return draw_beta(mean, square, rng)
+
+    def started(self, plays: Plays, row: int) -> None:
+        """The request of a play widens the scales; old evidence fades, if it is to."""
+        self.scaler.see(plays, row)
+        if self.keep < 1.0 and plays.number[row] % FADED_EVERY == 0:
+            self.belief[0] *= self.keep
+            for arm in range(len(self.evidence.reached)):
+                self.evidence.fade_counts(arm, self.keep)
+                self.effects.fade(arm, self.keep)
+            for place in range(len(self.tilted)):
+                self.tilted[place] *= self.keep
+
+    def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
+        """An answer: an event in its bin. One with delay D has outlived all bins and told so."""
+        delay = plays.delay[row]
+        if delay < self.evidence.max_delay:
+            self.learn_outcome(plays, row, bin_of(self.edges, delay), 1.0)
+            self.evidence.book_event(plays.arm[row], delay)
+
+    def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
+        """A play still out has crossed the end of a bin."""
+        weight = self.learn_outcome(plays, row, edge, 0.0)
+        self.tilted[plays.arm[row] * len(self.edges) + edge] += weight
+        self.evidence.book_pass(plays.arm[row], edge)
+
+    def withdrawn(self, plays: Plays, row: int, edge: int, now: int) -> None:
+        """An answer told late: the pass is taken back; what the effects learnt from it stays."""
+        arm = plays.arm[row]
+        place = arm * len(self.edges) + edge
+        share = self.tilted[place] / max(self.evidence.passes[place], 1.0)
+        self.tilted[place] = max(self.tilted[place] - share, 0.0)
+        self.evidence.unbook_pass(arm, edge)
+
+    def learn_outcome(self, plays: Plays, row: int, b: int, answered: float) -> float:
+        """A play ended in bin b (1) or outlived it (0); the weight of a pass with its features.
+
+        Belief and effects learn from the odds as they were before, so that nothing predicts itself.
+        """
+        arm = plays.arm[row]
+        place = arm * len(self.edges) + b
+        self.scaler.look(plays, row)
+        ended = self.prior[b] + self.evidence.events[place]
+        beyond = self.prior_beyond[b] + self.tilted[place]
+        tilt = self.effects.tilt(arm, self.scaler.z, b)
+        q = self.effects.uncertainty(arm)
+        odds = ended / beyond * math.exp(tilt)
+        chance = odds / (1.0 + odds)
+        variance = chance * (1.0 - chance)
+        if variance >= LEAST_VARIANCE:
+            plain = ended / (self.prior_beyond[b] + self.evidence.passes[place])
+            logit = (math.log(ended / beyond) + tilt) / math.sqrt(1.0 + 0.125 * math.pi * q)
+            gain = math.log((1.0 + plain) / (1.0 + math.exp(logit)))
+            gain += answered * (logit - math.log(plain))
+            self.belief[0] = min(max(self.belief[0] + gain, -MOST_BELIEF), MOST_BELIEF)
+            damp = 1.0 / (1.0 + variance * (1.0 / ended + 1.0 / beyond + q))
+            self.effects.learn(arm, answered - chance, variance, damp)
+        return math.exp(tilt / (1.0 + q))
+
+
+@dataclass(frozen=True)
+class SurvivalRegression:
+    """Thompson sampling on survival curves that depend on the request.
+
+    The hazards of an arm, in bins of the delay as for `SurvivalThompson`, are tilted by the
+    features of the request, by a part that is steady and one that changes with age:
+
+        logit h_{i,b}(z) = log o_{i,b} + (w_i' + l_b w_i'') . z,     l_b = 2 b / (B - 1) - 1
+
+    z are the features, scaled as they come (`tarry.policies.contexts.scaler`). Per arm the weights
+    w = (w', w'') have a normal law N(w, P), at first with mean 0 and variances 1/p and 1/(2p). A
+    play that ends in bin b (y = 1) or outlives it (y = 0) teaches, with u = (z, l_b z),
+    A = a_b + events_b, R = r_b + passes_b, e = w . u cut to -5..5, g = P u and q = u . g:
+
+        m = odds of A e^e to R,   v = m (1 - m),   V = 1/A + 1/R
+        w += g (y - m) / (1 + v (V + q)),       P -= g g' v / (1 + v (V + q))
+        passes_b += e^(e / (1 + q))   for y = 0
+
+    where a_b, r_b is half a play in advance, of which four fifths reach D (reward: one play, 97 %).
+    One belief for all arms, the log odds L that contexts matter, moves by the log likelihood of
+    each outcome with contexts over that without (with its unweighted passes), within -10..10.
+
+    A decision goes by contexts with probability 1 / (1 + e^-L), else it is that of
+    `SurvivalThompson`. With contexts, the tilts of the request are drawn from the law of w, every
+    passes_b is multiplied by e^-tilt, and the mean payoff Y and the pseudo-play rho are then drawn
+    as there: X = (1 - rho) Y for cost, 1 - (1 - rho)(1 - Y) for reward. All arms are drawn anew in
+    each step; ties go to the arm with fewest plays, then to the lowest index.
+
+    Without features it is `SurvivalThompson`, and plays the same arms. An answer or an age costs
+    O(p^2), a decision O(K (p^2 + B)). Needs no horizon. No bound is claimed: for contexts none that
+    depends on the best arm's delay alone can hold (Schlisselberg, Zhang and Mansour 2026).
+    `docs/contexts.md` has measurements.
+
+    Args:
+        bins: Number of bins, from 2; fewer where D has not so many different whole numbers.
+        half_life: None if the world does not change. Otherwise evidence, effects and belief lose
+            half of their weight in so many plays, and drift towards the prior.
+
+    >>> import tarry
+    >>> problem = tarry.problems.log_linear(arms=3, features=2, max_delay=200, seed=1)
+    >>> run = tarry.play(tarry.SurvivalRegression(), problem, payoff="cost", horizon=5000, seed=0)
+    >>> bool(run.regret[-1] < 0.2 * 5000 * problem.fixed_gaps("cost").min())
+    True
+    """
+
+    bins: int = 24
+    half_life: int | None = None
+    payoffs: ClassVar[Sequence[str]] = ("cost", "reward")
+    origin: ClassVar[str] = "ours"
+    needs_horizon: ClassVar[bool] = False
+    shareable: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse settings without a meaning."""
+        check_whole("number of bins", self.bins, 2)
+        if self.half_life is not None:
+            check_whole("half_life", self.half_life, 1)
+
+    def start(self, setting: Setting) -> Any:
+        """Nothing is known of any arm."""
+        if setting.features == 0 and self.half_life is None:
+            return SurvivalThompson(self.bins).start(setting)
+        evidence = empty_evidence(setting.arms, setting.max_delay, self.bins)
+        mass, end = REWARD_PRIOR if setting.reward else COST_PRIOR
+        prior = empty_evidence(1, setting.max_delay, self.bins, mass, end)
+        size = len(evidence.edges)
+        return SurvivalRegressionRule(
+            reward=setting.reward,
+            keep=1.0 if self.half_life is None else 0.5 ** (FADED_EVERY / self.half_life),
+            edges=evidence.edges,
+            evidence=evidence,
+            tilted=np.zeros(setting.arms * size),
+            prior=prior.prior,
+            prior_beyond=prior.prior_beyond,
+            belief=np.zeros(1),
+            effects=no_effects(setting.arms, setting.features, size),
+            scaler=new_scaler(setting.features),
+        )

@@ -1,0 +1,181 @@
+"""Contexts in live use: features become numbers, contexts are facts, in every store."""
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tarry
+from tarry.errors import InputError, JournalError
+from tarry.live import Agent, ManualClock
+from tarry.live.features import Features, features_from
+
+FEATURES: dict[str, Any] = {
+    "device": ["phone", "desktop"],
+    "size": tarry.numeric(log=True),
+    "hour": tarry.cyclic(24),
+}
+GIVEN: dict[str, Any] = {"payoff": "cost", "max_delay": 2.0}
+
+
+def drive(agent: Agent, clock: ManualClock, plays: int, seed: int) -> list[tuple[str, str]]:
+    """Requests of which phones are quick with "a" and desktops with "b"; device and arm."""
+    rng = random.Random(seed)  # a simulation
+    found = []
+    for _ in range(plays):
+        device = rng.choice(["phone", "desktop"])
+        context = {"device": device, "size": rng.lognormvariate(0, 1), "hour": 24 * rng.random()}
+        play = agent.ask(context=context)
+        quick = (play.arm == "a") == (device == "phone")
+        clock.advance((0.05 if quick else 0.4) * rng.random())
+        if rng.random() < 0.9:
+            agent.tell(play)
+        found.append((device, play.arm))
+    return found
+
+
+def arrays(agent: Agent) -> dict[str, list[float]]:
+    """All arrays of the rule."""
+    from tarry.arrays import arrays_of
+
+    rule = agent._core.open.rule
+    return {
+        path: np.asarray(a).tolist() for path, a, role in arrays_of(rule) if role and role.evidence
+    }
+
+
+def test_values_become_numbers() -> None:
+    """One-hot texts, logarithms, squares, angles; NaN for what is missing or unknown."""
+    features = Features({**FEATURES, "age": tarry.numeric(curve=True), "count": int})
+    numbers, missing, unknown = features.numbers(
+        features.checked({"device": "phone", "size": math.e, "hour": 6, "age": 3, "count": 2})
+    )
+    assert numbers == pytest.approx([1, 0, 1, 1, 0, 3, 9, 2])
+    assert (missing, unknown) == (0, 0)
+    numbers, missing, unknown = features.numbers(features.checked({"device": "tv", "size": -1}))
+    assert all(math.isnan(x) for x in numbers)
+    assert (missing, unknown) == (3, 2)
+    again = features_from(features.described())
+    assert again is not None
+    assert again.columns == features.columns
+    assert again.kinds == features.kinds
+
+
+def test_an_agent_learns_what_a_request_wants() -> None:
+    """Most late requests get the arm that is quick for their device."""
+    clock = ManualClock()
+    agent = Agent(arms=["a", "b"], seed=1, clock=clock, features=FEATURES, **GIVEN)
+    assert agent.policy == tarry.SurvivalRegression()
+    late = drive(agent, clock, 300, 1)[150:]
+    assert np.mean([(arm == "a") == (device == "phone") for device, arm in late]) > 0.9
+
+
+def test_contexts_survive_in_a_file(tmp_path: Path) -> None:
+    """A reopened agent has the same evidence, goes on alike, and its history has the contexts."""
+    clocks = ManualClock(), ManualClock()
+    one = Agent(arms=["a", "b"], seed=3, clock=clocks[0], features=FEATURES, **GIVEN)
+    path = tmp_path / "agent.db"
+    told: dict[str, Any] = {**GIVEN, "path": path, "durability": "normal", "in_flight": "keep"}
+    other = Agent(arms=["a", "b"], seed=3, clock=clocks[1], features=FEATURES, **told)
+    assert drive(one, clocks[0], 60, 5) == drive(other, clocks[1], 60, 5)
+    other.close()
+    with Agent(clock=clocks[1], **told) as other:
+        assert other.policy == tarry.SurvivalRegression()
+        assert arrays(other) == arrays(one)
+        assert drive(one, clocks[0], 40, 6) == drive(other, clocks[1], 40, 6)
+        assert arrays(other) == arrays(one)
+        mine, theirs = one.history().context, other.history().context
+        assert {"device", "size", "hour"} <= set(mine)
+        assert mine["device"] == theirs["device"]
+    with pytest.raises(JournalError, match=r"other features \(device, size, hour\)"):
+        Agent(clock=clocks[1], features={"x": float}, **told)
+
+
+def test_facts_alone_bring_contexts_back(tmp_path: Path) -> None:
+    """Evidence folded from the facts of a file is that of the agent that wrote it."""
+    clock = ManualClock()
+    told: dict[str, Any] = {**GIVEN, "path": tmp_path / "a.db", "durability": "normal"}
+    agent = Agent(arms=["a", "b"], seed=3, clock=clock, features=FEATURES, **told)
+    drive(agent, clock, 50, 8)
+    agent.backup(tmp_path / "b.db")  # without a snapshot of now
+    told |= {"path": tmp_path / "b.db", "in_flight": "keep"}
+    with Agent(clock=clock, **told) as copy:
+        assert arrays(copy) == arrays(agent)
+    agent.close()
+
+
+def test_another_policy_learns_from_the_contexts_of_the_past(tmp_path: Path) -> None:
+    """LinearThompson, opened on the file of another policy, knows what requests wanted."""
+    clock = ManualClock()
+    told: dict[str, Any] = {**GIVEN, "path": tmp_path / "a.db", "durability": "normal"}
+    with Agent(arms=["a", "b"], seed=3, clock=clock, features=FEATURES, **told) as agent:
+        drive(agent, clock, 200, 9)
+    with Agent(tarry.LinearThompson(), clock=clock, **told) as agent:
+        first = drive(agent, clock, 60, 10)
+    assert np.mean([(arm == "a") == (device == "phone") for device, arm in first]) > 0.8
+
+
+def test_what_a_context_lacks_is_counted() -> None:
+    """Missing and unknown values are no errors; a policy without contexts takes them as well."""
+    agent = Agent(tarry.BDSE(), arms=["a", "b"], horizon=100, features=FEATURES, **GIVEN)
+    agent.ask(context={"device": "fridge", "size": None, "hour": 3})
+    agent.ask()
+    with agent.play(context={"device": "phone", "size": 0, "hour": float("nan")}):
+        pass
+    assert agent.counts.features_missing == 1 + 3 + 1
+    assert agent.counts.features_unknown == 2
+
+
+@pytest.mark.parametrize(
+    ("context", "words"),
+    [
+        ({"color": 1}, "has 'color'; the features of this agent are device, size, hour"),
+        ({"size": "big"}, "'size' is 'big'; it must be a number"),
+        ({"device": 3}, "'device' is 3; it must be a text"),
+        ({"hour": math.inf}, "'hour' is infinite"),
+        ([1], "give a dict of values by name"),
+    ],
+)
+def test_bad_contexts_are_refused(context: Any, words: str) -> None:
+    """In one sentence, and nothing is played."""
+    agent = Agent(arms=["a", "b"], features=FEATURES, **GIVEN)
+    with pytest.raises(InputError, match=words):
+        agent.ask(context=context)
+    assert agent.counts.asked == 0
+
+
+@pytest.mark.parametrize(
+    ("features", "words"),
+    [
+        ({}, "give a dict of names and kinds"),
+        ({"x": str}, "'x' is <class 'str'>; give float"),
+        ({"x": ["a", "a"]}, "different texts"),
+        ({"": float}, "is called ''"),
+    ],
+)
+def test_bad_features_are_refused(features: Any, words: str) -> None:
+    """In one sentence."""
+    with pytest.raises(InputError, match=words):
+        Agent(arms=["a"], features=features, **GIVEN)
+    with pytest.raises(InputError, match="has no features"):
+        Agent(arms=["a"], **GIVEN).ask(context={"x": 1})
+
+
+def test_explained_for_a_request() -> None:
+    """Means are those for such a request, and the feature that moves an arm is named."""
+    clock = ManualClock()
+    agent = Agent(arms=["a", "b"], seed=1, clock=clock, features=FEATURES, **GIVEN)
+    drive(agent, clock, 400, 2)
+    phone, desktop = (agent.explain(context={"device": d}) for d in ("phone", "desktop"))
+    assert phone["a"].mean < phone["b"].mean
+    assert desktop["b"].mean < desktop["a"].mean
+    assert phone["a"].low <= phone["a"].mean <= phone["a"].high
+    assert "device" in phone["a"].why
+    assert "sooner" in phone["a"].why
+    with pytest.raises(InputError, match="keeps no effects of features"):
+        Agent(tarry.SurvivalThompson(), arms=["a"], features=FEATURES, **GIVEN).explain(
+            context={"device": "phone"}
+        )

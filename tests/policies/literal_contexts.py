@@ -1,0 +1,235 @@
+"""SurvivalRegression and LinearThompson written down a second time, with matrices and plainly.
+
+The loop, the scaling and the regressions are those of the formulas; nothing of the package is used
+but its random numbers, the drawn Beta law of `literal_survival`, and contexts and delays.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tarry.problems import Contextual
+from tarry.randomness import SELECT, new_random
+from tests.policies.literal_survival import drawn_beta
+
+
+class Literal:
+    """What both policies share: bins, scales, the order in which plays are told of."""
+
+    def __init__(self, problem: Contextual, reward: bool, bins: int) -> None:
+        self.problem, self.reward = problem, reward
+        self.most, self.arms = problem.max_delay, problem.arms
+        ages = np.rint(np.geomspace(1, self.most, bins)).astype(int)
+        self.edges = sorted(set(ages.tolist()))
+        self.size = len(self.edges)
+        shape = (self.arms, self.size)
+        self.events, self.passes = np.zeros(shape), np.zeros(shape)
+        self.first, self.second = np.zeros(shape), np.zeros(shape)
+        self.seen: list[Any] = []  # features of all requests so far
+        self.plays = np.zeros(self.arms, int)
+
+    def prior(self, mass: float, end: float) -> tuple[Any, Any]:
+        """a_b and r_b."""
+        a = np.full(self.size, mass * (1 - end) / self.size)
+        return a, mass * end + a * np.arange(self.size - 1, -1, -1)
+
+    def scaled(self, x: Any) -> Any:
+        """The features of a request on the scale of all seen so far."""
+        z = np.zeros(len(x))
+        for j, value in enumerate(x):
+            column = [float(row[j]) for row in self.seen if not math.isnan(row[j])]
+            if column and not math.isnan(value):
+                mean, n = float(np.mean(column)), len(column)
+                deviation = float(np.std(column))
+                if deviation > 1e-9 * abs(mean):
+                    z[j] = np.clip((value - mean) / deviation * math.sqrt(n / (n + 2)), -4, 4)
+        return z
+
+    def count_event(self, arm: int, b: int, delay: int) -> None:
+        """An answer."""
+        self.events[arm, b] += 1
+        self.first[arm, b] += delay / self.most
+        self.second[arm, b] += (delay / self.most) ** 2
+
+    def run(self, horizon: int, seed: int) -> list[int]:
+        """The arms played."""
+        rng = new_random(seed)
+        rows = self.problem.contexts(seed, np.arange(1, horizon + 1))
+        made: list[tuple[int, int, Any]] = []  # arm, delay, features
+        for t in range(1, horizon + 1):
+            x = self.problem.features[rows[t - 1]]
+            arm = self.choose(x, rng.at(t, SELECT))
+            self.plays[arm] += 1
+            self.seen.append(x)
+            made.append((arm, int(self.problem.delays(seed, t, arm)), x))
+            for s in range(t, 0, -1):  # answers, the latest play first
+                played, delay, features = made[s - 1]
+                if s + delay == t and delay < self.most:
+                    b = sum(edge <= delay for edge in self.edges)
+                    self.answered(s, played, b, delay, features)
+            for b, edge in enumerate(self.edges):
+                s = t + 1 - edge
+                if s >= 1 and made[s - 1][1] >= edge:
+                    self.lasted(s, made[s - 1][0], b, made[s - 1][2])
+        return [arm for arm, _, _ in made]
+
+    def choose(self, x: Any, rng: Any) -> int:
+        """Which arm to play."""
+        raise NotImplementedError
+
+    def answered(self, s: int, arm: int, b: int, delay: int, x: Any) -> None:
+        """The play of step s ended in bin b."""
+        raise NotImplementedError
+
+    def lasted(self, s: int, arm: int, b: int, x: Any) -> None:
+        """The play of step s is known to have outlived bin b."""
+        raise NotImplementedError
+
+
+class Regression(Literal):
+    """SurvivalRegression."""
+
+    def __init__(self, problem: Contextual, reward: bool, bins: int) -> None:
+        super().__init__(problem, reward, bins)
+        p = problem.features.shape[1]
+        self.a, self.r = self.prior(1.0, 0.97) if reward else self.prior(0.5, 0.8)
+        self.age = 2 * np.arange(self.size) / max(self.size - 1, 1) - 1
+        self.w = np.zeros((self.arms, 2 * p))
+        self.cov = np.array([np.diag([1 / p] * p + [0.5 / p] * p) for _ in range(self.arms)])
+        self.weighted = np.zeros((self.arms, self.size))
+        self.belief = 0.0
+
+    def choose(self, x: Any, rng: Any) -> int:
+        """Believe in contexts or not; the least draw."""
+        z = self.scaled(x)
+        contextual = rng.random() <= 1 / (1 + math.exp(-self.belief))
+        distances = [self.draw(arm, z, contextual, rng) for arm in range(self.arms)]
+        order = sorted(range(self.arms), key=lambda i: (distances[i], self.plays[i], i))
+        return order[0]
+
+    def draw(self, arm: int, z: Any, contextual: bool, rng: Any) -> float:
+        """How far the mean payoff is from the best one."""
+        n = self.events[arm, 0] + self.passes[arm, 0]
+        if n == 0:
+            return 0.0
+        rest = (1 - rng.random()) ** (1 / n)
+        passes = self.passes[arm]
+        if contextual:
+            p = len(z)
+            two = np.zeros((2, 2 * p))
+            two[0, :p] = two[1, p:] = z
+            mean, cov = two @ self.w[arm], two @ self.cov[arm] @ two.T
+            one, other = rng.normal(), rng.normal()
+            deviation = math.sqrt(max(cov[0, 0], 0))
+            along = cov[0, 1] / deviation if deviation > 0 else 0.0
+            change = mean[1] + along * one + math.sqrt(max(cov[1, 1] - along**2, 0)) * other
+            tilts = np.clip(mean[0] + deviation * one + self.age * change, -5, 5)
+            passes = self.weighted[arm] * np.exp(-tilts)
+        y = self.mean_drawn(arm, passes, rng)
+        return float(rest * ((1 - y) if self.reward else y))
+
+    def mean_drawn(self, arm: int, passes: Any, rng: Any) -> float:
+        """Y, with these passes."""
+        events = self.events[arm]
+        last = int(np.flatnonzero(events + self.passes[arm] > 0)[-1])
+        mean = square = 1.0
+        if last + 1 < self.size or passes[last] == 0:
+            if events[last] > 0:
+                mean = self.first[arm, last] / events[last]
+                if passes[last] > 0:
+                    hazard = rng.beta(events[last], passes[last])
+                    mean = hazard * mean + (1 - hazard)
+            square = mean**2
+            last -= 1
+        for b in range(last, -1, -1):
+            if events[b] > 0:
+                e, r, n = self.first[arm, b], passes[b], events[b] + passes[b]
+                square = self.second[arm, b] + e**2 + 2 * e * r * mean + r * (r + 1) * square
+                square, mean = square / (n * (n + 1)), (e + r * mean) / n
+        return drawn_beta(mean, square, rng)
+
+    def outcome(self, arm: int, b: int, x: Any, y: int) -> float:
+        """One outcome; the weight of a pass."""
+        z = self.scaled(x)
+        u = np.concatenate([z, self.age[b] * z])
+        big_a, big_r = self.a[b] + self.events[arm, b], self.r[b] + self.weighted[arm, b]
+        eta = float(np.clip(self.w[arm] @ u, -5, 5))
+        g = self.cov[arm] @ u
+        q = float(u @ g)
+        o = big_a / big_r * math.exp(eta)
+        m = o / (1 + o)
+        v = m * (1 - m)
+        if v >= 1e-9:
+            oc = math.exp((math.log(big_a / big_r) + eta) / math.sqrt(1 + math.pi * q / 8))
+            on = big_a / (self.r[b] + self.passes[arm, b])
+            step = math.log((1 + on) / (1 + oc)) + y * math.log(oc / on)
+            self.belief = min(max(self.belief + step, -10), 10)
+            damp = 1 + v * (1 / big_a + 1 / big_r + q)
+            self.w[arm] += g * (y - m) / damp
+            self.cov[arm] -= np.outer(g, g) * v / damp
+        return math.exp(eta / (1 + q))
+
+    def answered(self, s: int, arm: int, b: int, delay: int, x: Any) -> None:
+        """An event."""
+        self.outcome(arm, b, x, 1)
+        self.count_event(arm, b, delay)
+
+    def lasted(self, s: int, arm: int, b: int, x: Any) -> None:
+        """A pass."""
+        self.weighted[arm, b] += self.outcome(arm, b, x, 0)
+        self.passes[arm, b] += 1
+
+
+class Linear(Literal):
+    """LinearThompson: w is solved for anew from all targets at every change."""
+
+    def __init__(self, problem: Contextual, reward: bool, bins: int) -> None:
+        super().__init__(problem, reward, bins)
+        size = problem.features.shape[1] + 1
+        self.a, self.r = self.prior(0.5, 0.8)
+        low = np.concatenate(([0], self.edges[:-1]))
+        self.centre = (low + np.array(self.edges) - 1) / 2 / self.most
+        self.gram = np.array([np.eye(size) for _ in range(self.arms)])
+        self.moment = np.zeros((self.arms, size))
+        self.targets: dict[int, float] = {}
+        self.squares, self.judged = np.full(self.arms, 0.25), np.ones(self.arms)
+
+    def choose(self, x: Any, rng: Any) -> int:
+        """The best draw."""
+        u = np.concatenate([[1.0], self.scaled(x)])
+        values = []
+        for arm in range(self.arms):
+            inverse = np.linalg.inv(self.gram[arm])
+            noise = math.sqrt(self.squares[arm] / self.judged[arm])
+            deviation = noise * math.sqrt(u @ inverse @ u)
+            values.append(u @ inverse @ self.moment[arm] + deviation * rng.normal())
+        return int(np.argmax(values) if self.reward else np.argmin(values))
+
+    def aim(self, s: int, arm: int, x: Any, target: float, known: bool) -> None:
+        """The target of the play of step s."""
+        u = np.concatenate([[1.0], self.scaled(x)])
+        if s not in self.targets:
+            self.gram[arm] += np.outer(u, u)
+        self.moment[arm] += u * (target - self.targets.get(s, 0.0))
+        self.targets[s] = target
+        if known:
+            w = np.linalg.solve(self.gram[arm], self.moment[arm])
+            self.squares[arm] += (target - u @ w) ** 2
+            self.judged[arm] += 1
+
+    def answered(self, s: int, arm: int, b: int, delay: int, x: Any) -> None:
+        """The payoff is known."""
+        self.count_event(arm, b, delay)
+        self.aim(s, arm, x, delay / self.most, known=True)
+
+    def lasted(self, s: int, arm: int, b: int, x: Any) -> None:
+        """It is guessed from those who lasted as long."""
+        self.passes[arm, b] += 1
+        mean = 1.0
+        for j in range(self.size - 1, b, -1):
+            beyond = self.r[j] + self.passes[arm, j]
+            ended = self.a[j] + self.events[arm, j]
+            known = self.a[j] * self.centre[j] + self.first[arm, j]
+            mean = (known + beyond * mean) / (ended + beyond)
+        self.aim(s, arm, x, mean, known=b == self.size - 1)

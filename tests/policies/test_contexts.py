@@ -1,0 +1,213 @@
+"""Policies that look at the request: equal to their formulas, and safe with any features."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tarry
+from tarry.arrays import FloatArray, arrays_of
+from tarry.errors import InputError
+from tarry.problems import Contextual, Law, contextual
+from tarry.problems.problem import Payoff
+from tests.conformance.cases import Kept
+from tests.policies.literal_contexts import Linear, Literal, Regression
+
+CONTEXTUAL = (
+    tarry.SurvivalRegression(),
+    tarry.SurvivalRegression(half_life=300),
+    tarry.LinearThompson(),
+    tarry.LinUCB(),
+    tarry.SegmentThompson(),
+)
+both_payoffs = pytest.mark.parametrize("payoff", ["cost", "reward"])
+every_policy = pytest.mark.parametrize("policy", CONTEXTUAL, ids=str)
+
+
+def random_world(seed: int, arms: int, features: int, contexts: int, most: int) -> Contextual:
+    """Laws of all kinds, delays 0 and D among them; a column that is constant, cells missing."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(contexts, features)) * 10.0 ** rng.integers(-3, 4, features)
+    rows[:, 0] = np.where(rng.random(contexts) < 0.3, np.nan, rows[:, 0])
+    if features > 1 and seed % 3 == 0:
+        rows[:, 1] = 7.0
+    laws = []
+    for _ in range(contexts * arms):
+        values = np.unique(rng.choice([0, most, *rng.integers(0, most + 1, 3)], 3))
+        laws.append(Law(values, rng.dirichlet(np.ones(len(values)))))
+    return contextual(laws, rows, most, rng.random(contexts) + 0.1)
+
+
+@pytest.mark.parametrize(
+    ("policy", "literal"),
+    [(tarry.SurvivalRegression, Regression), (tarry.LinearThompson, Linear)],
+    ids=["SurvivalRegression", "LinearThompson"],
+)
+@both_payoffs
+def test_plays_as_its_formulas_say(
+    policy: type[Any], literal: type[Literal], payoff: Payoff
+) -> None:
+    """On random small worlds compiled, interpreted and literal runs play the same arms."""
+
+    @settings(max_examples=25)
+    @given(
+        seed=st.integers(0, 2**16),
+        arms=st.integers(1, 4),
+        features=st.integers(1, 3),
+        contexts=st.integers(1, 5),
+        most=st.one_of(st.integers(1, 3), st.integers(1, 60)),
+        horizon=st.integers(1, 60),
+        bins=st.sampled_from([2, 5, 24]),
+    )
+    def check(
+        seed: int, arms: int, features: int, contexts: int, most: int, horizon: int, bins: int
+    ) -> None:
+        problem = random_world(seed, arms, features, contexts, most)
+        wanted = literal(problem, payoff == "reward", bins).run(horizon, seed)
+        ask = partial(
+            tarry.play, policy(bins=bins), problem, payoff=payoff, horizon=horizon, seed=seed
+        )
+        for mode in ("compiled", "interpreted"):
+            assert ask(mode=mode).arms.tolist() == wanted
+
+    check()
+
+
+@both_payoffs
+def test_without_contexts_it_is_survival_thompson(payoff: Payoff) -> None:
+    """Where requests have no features the very arms of SurvivalThompson are played."""
+    problem = tarry.problems.bernoulli(arms=6, max_delay=40, seed=3)
+    ask = partial(tarry.play, problem=problem, payoff=payoff, horizon=3000, seed=5)
+    one, other = ask(tarry.SurvivalRegression(bins=9)), ask(tarry.SurvivalThompson(bins=9))
+    assert np.array_equal(one.arms, other.arms)
+
+
+def test_features_that_say_nothing_leave_the_distribution_of_survival_thompson() -> None:
+    """With a constant feature its shares of plays are those of SurvivalThompson, in the mean."""
+    laws = tarry.problems.bernoulli(3, 20, probabilities=[0.4, 0.5, 0.55]).laws
+    constant = contextual(laws, [[1.0]], 20)
+    shares = []
+    for policy, problem in (
+        (tarry.SurvivalRegression(), constant),
+        (tarry.SegmentThompson(), constant),  # draws all arms in every step, as the other does
+    ):
+        runs = [
+            tarry.play(policy, problem, payoff="cost", horizon=400, seed=seed).regret[-1]
+            for seed in range(300)
+        ]
+        shares.append((np.mean(runs), np.std(runs) / np.sqrt(len(runs))))
+    (one, error), (other, other_error) = shares
+    assert abs(one - other) < 4 * np.hypot(error, other_error)
+
+
+def hostile(name: str) -> FloatArray:
+    """Features of 40 contexts, one of them (the first, if it can be) telling which arm is best."""
+    rng = np.random.default_rng(1)
+    good = np.repeat([-1.0, 1.0], 20)[:, None]
+    noise = rng.normal(size=(40, 200))
+    return {
+        "constant": np.column_stack([good, np.full((40, 2), 3.0)]),
+        "collinear": np.column_stack([good, good, 2 * good + 1, -good]),
+        "large": np.column_stack([1e6 * good + 1e6, 1e6 * noise[:, :2]]),
+        "huge": np.column_stack([good, 1e200 * noise[:, :1], 1e-200 * noise[:, 1:2]]),
+        "missing": np.where(rng.random((40, 3)) < 0.3, np.nan, np.column_stack([good] * 3)),
+        "all missing": np.column_stack([good, np.full((40, 2), np.nan)]),
+        "seen once": np.column_stack([good, np.eye(40)[:, :3]]),
+        "many": np.column_stack([good, noise[:, :199]]),
+    }[name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["constant", "collinear", "large", "huge", "missing", "all missing", "seen once", "many"],
+)
+def test_hostile_features(name: str) -> None:
+    """No NaN, no lock-in: whatever else is given, what one feature tells is learnt."""
+    rows = hostile(name)
+    quick, slow = Law([0, 2, 30], [0.5, 0.4, 0.1]), Law([5, 30], [0.6, 0.4])
+    laws = [law for n in range(40) for law in ((quick, slow) if n < 20 else (slow, quick))]
+    problem = contextual(laws, rows, 30)
+    for policy, steps, share in (
+        (tarry.SurvivalRegression(), 400 if name == "many" else 3000, 0.35),
+        (tarry.LinearThompson(), 3000, 0.6 if name == "many" else 0.35),
+    ):
+        for payoff in ("cost", "reward"):
+            kept: Any = Kept(policy)
+            run = tarry.play(kept, problem, payoff=payoff, horizon=steps, seed=4)
+            for path, array, _ in arrays_of(kept.rule):
+                assert np.isfinite(np.asarray(array)).all(), path
+            late = run.regret[-1] - run.regret[steps // 2]
+            assert late < share * problem.fixed_gaps(payoff).mean() * steps / 2
+
+
+@every_policy
+def test_compiled_and_interpreted_runs_are_equal(policy: Any) -> None:
+    """On a contextual world, with missing features, for both payoffs."""
+    problem = random_world(6, 3, 3, 8, 40)
+    for payoff in ("cost", "reward"):
+        ask = partial(tarry.play, policy, problem, payoff=payoff, horizon=250, seed=9)
+        one, other = ask(mode="compiled"), ask(mode="interpreted")
+        assert np.array_equal(one.arms, other.arms)
+        assert np.array_equal(one.regret, other.regret)
+
+
+def test_covariances_stay_symmetric_and_shrink() -> None:
+    """The covariance of every arm is symmetric to the last bit, positive, and below the prior."""
+    kept: Any = Kept(tarry.SurvivalRegression())
+    problem = tarry.problems.log_linear(3, 3, 100, seed=2, contexts=50)
+    tarry.play(kept, problem, payoff="cost", horizon=4000, seed=1)
+    for part in kept.rule.effects.spread.reshape(3, 6, 6):
+        assert np.array_equal(part, part.T)
+        values = np.linalg.eigvalsh(part)
+        assert values.min() > 0
+        assert np.linalg.eigvalsh(np.diag(kept.rule.effects.variance) - part).min() > -1e-12
+
+
+def test_a_half_life_fades_all_that_was_learnt() -> None:
+    """Weights, counts and belief drift towards the prior, and are there in the end."""
+    setting = tarry.Setting(arms=2, max_delay=10, horizon=0, reward=False, features=2)
+    rule = tarry.SurvivalRegression(half_life=16).start(setting)
+    rule.effects.weights[:] = 3.0
+    rule.effects.spread[:] *= 0.01
+    rule.evidence.events[:] = 8.0
+    rule.tilted[:] = 8.0
+    rule.belief[0] = 6.0
+    plays = tarry.plays.empty_plays(1, features=2)
+    plays.number[0] = 16
+    rule.started(plays, 0)
+    assert rule.effects.weights.tolist() == [1.5] * 8
+    assert rule.evidence.events.max() == rule.tilted.max() == 4.0
+    assert rule.belief[0] == 3.0
+    for _ in range(60):
+        rule.started(plays, 0)
+    fresh = tarry.SurvivalRegression(half_life=16).start(setting)
+    assert rule.effects.spread == pytest.approx(fresh.effects.spread, abs=1e-12)
+    assert abs(rule.effects.weights).max() < 1e-15
+
+
+def test_segments_learn_nothing_from_each_other() -> None:
+    """An arm that was seen in one segment only is unknown in another: it is tried there first."""
+    phone = tarry.problems.deterministic([1, 9], max_delay=9)
+    problem = tarry.problems.segments({"phone": phone, "desktop": phone})
+    run = tarry.play(tarry.SegmentThompson(), problem, payoff="cost", horizon=200, seed=3)
+    for segment in range(2):
+        first = run.arms[run.contexts == segment][:2]
+        assert sorted(first.tolist()) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: tarry.SurvivalRegression(bins=1), "number of bins is 1"),
+        (lambda: tarry.SurvivalRegression(half_life=0), "half_life is 0"),
+        (lambda: tarry.LinearThompson(bins=0), "number of bins is 0"),
+        (lambda: tarry.LinUCB(alpha=-1.0), "alpha is -1.0"),
+    ],
+)
+def test_bad_settings_are_refused(make: Any, words: str) -> None:
+    """In one sentence."""
+    with pytest.raises(InputError, match=words):
+        make()
