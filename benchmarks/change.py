@@ -17,7 +17,7 @@ from tarry.policies.label import policy_label
 from tarry.problems.problem import Payoff, Problem
 from tarry.tables import markdown_table
 
-SEEDS = {"tuning": range(500, 504), "report": range(810_000, 810_016)}
+SEEDS = {"tuning": range(500, 504), "report": range(820_000, 820_016)}
 STEADY, OURS = tarry.SurvivalThompson(), tarry.RegimeThompson()
 RIVALS: tuple[Any, ...] = (
     OURS,

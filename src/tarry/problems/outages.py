@@ -30,11 +30,11 @@ def outage(
 
     Plays that start in these steps are hit, as `kind` says; those that start later are not:
 
-    hang: they never come back, and take D.
-    slow: they take `factor` times as long, at most D.
-    empty: they come back at once, with delay 0: for a reward nothing is worse. (For a cost nothing
-        is better. That a route fails at once, at the price of D, is a matter of live use, where a
-        play can be told to have failed; here the payoff of a play is the time that it takes.)
+    - hang: they never come back, and take D.
+    - slow: they take `factor` times as long, at most D.
+    - empty: they come back at once, with delay 0: for a reward nothing is worse. (For a cost
+      nothing is better. That a route fails at once, at the price of D, is a matter of live use,
+      where a play can be told to have failed; here the payoff of a play is the time it takes.)
 
     Args:
         problem: A problem with laws; one that changes may have several outages.

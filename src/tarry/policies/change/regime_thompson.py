@@ -25,7 +25,7 @@ BINS = 24  # or fewer, where D has not so many different whole numbers
 MOST = 12  # M, how many hypotheses an arm may have
 OTHERS = 2  # arms drawn anew in a step besides the one played last
 LIVE_ODDS = 1.0  # that arms change at all: routes do,
-SIMULATED_ODDS = 1e-3  # problems of the literature mostly do not
+SIMULATED_ODDS = 1e-4  # problems of the literature mostly do not
 
 
 class RegimeThompsonRule(NamedTuple):
@@ -155,7 +155,7 @@ class RegimeThompson:
 
     Whether arms change at all is learnt, too: the odds of it grow by how much better the hypotheses
     foretold what was heard than all that was ever heard of the arm. With the complement an arm is
-    drawn as by `SurvivalThompson`. In simulation the odds begin at 1 to 1000, so that next to
+    drawn as by `SurvivalThompson`. In simulation the odds begin at 1 to 10 000, so that next to
     nothing is paid where nothing changes; live they begin at 1 to 1, for routes do change. One
     drastic change is enough to settle it.
 
