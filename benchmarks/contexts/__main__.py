@@ -15,8 +15,8 @@ from pathlib import Path
 
 import tarry
 from benchmarks.contexts.page import page
-from benchmarks.contexts.runs import measure
-from benchmarks.contexts.worlds import RUNS, measured, simulated
+from benchmarks.contexts.runs import complete, measure
+from benchmarks.contexts.worlds import HORIZON, RUNS, measured, simulated
 from tarry.files import write_atomically
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +42,8 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="few and short runs")
     parser.add_argument("--write", action="store_true", help="write the page")
     parser.add_argument("--folder", type=Path, help="where the measured run times are")
+    parser.add_argument("--kept", action="store_true", help="play nothing: what is kept so far")
+    parser.add_argument("--only", choices=("drawn", "measured"), help="one part, nothing printed")
     given = parser.parse_args()
     if given.quick and given.write:
         parser.error("--quick makes too few runs for the page; leave out one of the two.")
@@ -51,9 +53,15 @@ def main() -> int:
     elif given.folder is not None:
         worlds += measured(given.folder)
     runs = QUICK_RUNS if given.quick else RUNS
+    if given.only:
+        drawn = given.only == "drawn"
+        worlds = [world for world in worlds if (world.horizon == HORIZON) == drawn]
     kept = ROOT / "results" / ("contexts-quick" if given.quick else "contexts")
+    if given.kept:
+        worlds = [world for world in worlds if complete(world, kept, runs)]
     try:
-        text = page(worlds, measure(worlds, kept, runs), runs, microseconds())
+        results = measure(worlds, kept, runs)
+        text = "" if given.only else page(worlds, results, runs, microseconds())
     except KeyboardInterrupt:
         print(f"Interrupted; what was played is kept in {kept}. The same command goes on.")
         return 130

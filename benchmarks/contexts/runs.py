@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import tarry
-from benchmarks.contexts.worlds import FIRST_SEED, RUNS, World
+from benchmarks.contexts.worlds import FIRST_SEED, RUNS, TABLE_HORIZON, TABLE_RUNS, World
 from benchmarks.kept import code_of, keep, kept
 from tarry.arrays import FloatArray
 
@@ -30,27 +30,44 @@ def measure(worlds: Iterable[World], folder: Path, runs: int = RUNS) -> Results:
     folder.mkdir(parents=True, exist_ok=True)
     results: Results = {}
     for world in worlds:
+        count = min(runs, TABLE_RUNS) if world.horizon == TABLE_HORIZON else runs
         problem = lru_cache(world.problem)
         for name, policy in POLICIES.items():
-            if name == "SegmentThompson" and not world.key.startswith(("segments", "job")):
-                continue  # there is nothing that it could call a segment
+            if not plays_here(name, world):
+                continue
             path, code = folder / f"{world.key} {name}.npz", code_of(policy)
             shares = kept(path, code).get("shares", np.zeros(0)).tolist()
-            for number in range(len(shares), runs):
-                told = f"\r{world.key}: {name}, run {number + 1} of {runs}    "
+            for number in range(len(shares), count):
+                told = f"\r{world.key}: {name}, run {number + 1} of {count}    "
                 print(told, end="", file=sys.stderr, flush=True)
                 shares.append(one_run(world, policy, problem(number), number))
                 keep(path, code, shares=np.array(shares))
-            results[world.key, name] = np.array(shares[:runs])
+            results[world.key, name] = np.array(shares[:count])
         path = folder / f"{world.key} fixed.npz"
         shares = kept(path, "").get("shares", np.zeros(0)).tolist()
-        for number in range(len(shares), runs):
+        for number in range(len(shares), count):
             gaps = problem(number).fixed_gaps(world.payoff)
             shares.append(gaps.min() / gaps.mean())
         keep(path, "", shares=np.array(shares))
-        results[world.key, FIXED] = np.array(shares[:runs])
+        results[world.key, FIXED] = np.array(shares[:count])
     print(file=sys.stderr)
     return results
+
+
+def complete(world: World, folder: Path, runs: int) -> bool:
+    """Whether all runs of a world are in the folder."""
+    count = min(runs, TABLE_RUNS) if world.horizon == TABLE_HORIZON else runs
+    found = [
+        len(kept(folder / f"{world.key} {name}.npz", code_of(policy)).get("shares", ()))
+        for name, policy in POLICIES.items()
+        if plays_here(name, world)
+    ]
+    return min(found) >= count
+
+
+def plays_here(name: str, world: World) -> bool:
+    """Whether a policy is measured in a world: not where there are no segments to speak of."""
+    return name != "SegmentThompson" or world.key.startswith(("segments", "job"))
 
 
 def one_run(world: World, policy: Any, problem: Any, number: int) -> float:

@@ -18,7 +18,8 @@ from tarry.problems import Contextual, Problem, from_table, linear, log_linear, 
 from tarry.problems.problem import Payoff
 
 FIRST_SEED = 7000
-RUNS, HORIZON, TABLE_HORIZON = 10, 50_000, 20_000
+RUNS, TABLE_RUNS = 10, 3
+HORIZON, TABLE_HORIZON = 50_000, 20_000
 ARMS, FEATURES = 6, 10
 PAYOFFS: tuple[Payoff, ...] = ("cost", "reward")
 

@@ -163,7 +163,9 @@ def problems_from(table: Mapping[str, Any]) -> dict[str, Source]:
     if "problem" in table or not found:
         single = table.get("problem", {"family": "truncated_normal"})
         source = problem_from(single)
-        settings = {key: value for key, value in single.items() if key != "family"}
+        settings = {
+            key: value for key, value in single.items() if key not in ("family", "segments")
+        }
         found = {problem_title(single["family"], settings): source, **found}
     return found
 
@@ -172,7 +174,41 @@ def problem_from(table: Any) -> Source:
     """A problem from a table such as {family = "bernoulli", arms = 30}."""
     if not isinstance(table, Mapping) or not isinstance(table.get("family"), str):
         raise InputError(f"The problem is {table!r}; give a table with its family and settings.")
-    return parse_problem(table["family"], {k: v for k, v in table.items() if k != "family"})
+    settings = {k: v for k, v in table.items() if k != "family"}
+    return (
+        segments_from(settings)
+        if table["family"] == "segments"
+        else parse_problem(table["family"], settings)
+    )
+
+
+@dataclass(frozen=True)
+class Segments:
+    """A problem per segment of requests, those that are drawn each with a seed of its own."""
+
+    parts: Mapping[str, Source]
+    weights: Any = None
+
+    def __call__(self, seed: int) -> Problem:
+        """The instance of this seed."""
+        count = len(self.parts)
+        made = {
+            name: part if isinstance(part, Problem) else part(count * seed + place)
+            for place, (name, part) in enumerate(self.parts.items())
+        }
+        return problems.segments(made, self.weights)
+
+
+def segments_from(settings: Mapping[str, Any]) -> Source:
+    """Segments from a table {weights = [...], segments = {phone = {family = ...}, ...}}."""
+    parts = settings.get("segments")
+    if not isinstance(parts, Mapping) or not parts or settings.keys() - {"segments", "weights"}:
+        raise InputError(
+            f"The segments are {dict(settings)!r}; give weights and segments, a table of problems."
+        )
+    source = Segments({n: problem_from(part) for n, part in parts.items()}, settings.get("weights"))
+    made = source(0)  # so that bad settings are refused now
+    return made if all(isinstance(p, Problem) for p in source.parts.values()) else source
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
