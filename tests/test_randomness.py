@@ -36,7 +36,7 @@ def test_words_follow_the_formula(number: int, purpose: int) -> None:
     rng = new_random(123)
     for _ in range(3):
         rng.random()
-        rng = rng.at(number, purpose)
+        rng = rng.of_play(number, purpose)
         assert [rng.word() for _ in range(5)] == literal_words(123, number, purpose, 5)
 
 
@@ -45,7 +45,7 @@ def draws(take: Callable[[Random], float], seed: int = 5, purpose: int = SELECT)
     rng = new_random(seed)
     found = []
     for number in range(1, PLAYS + 1):
-        rng = rng.at(number, purpose)
+        rng = rng.of_play(number, purpose)
         found.append(take(rng))
     return np.array(found)
 
@@ -94,7 +94,7 @@ def test_whole_numbers_are_equally_likely() -> None:
 def test_extreme_shapes_give_numbers(shapes: tuple[float, float]) -> None:
     """However small or large the shapes, a draw is a number from 0 to 1 and the mean is right."""
     rng = new_random(8)
-    rng = rng.at(1, SELECT)
+    rng = rng.of_play(1, SELECT)
     found = np.array([rng.beta(*shapes) for _ in range(400)])
     assert ((found >= 0) & (found <= 1)).all()
     mean = 1 / (1 + shapes[1] / shapes[0])

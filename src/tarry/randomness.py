@@ -63,7 +63,7 @@ class Random(NamedTuple):
     words: IntArray  # uint64: two keys made from the seed, and how far the counter has come
     block: int = 0  # of this play and purpose
 
-    def at(self, number: int, purpose: int) -> "Random":
+    def of_play(self, number: int, purpose: int) -> "Random":
         """The numbers of this play and purpose, from the first one on."""
         self.words[COUNTER] = 0
         return Random(self.words, 4 * number + purpose)

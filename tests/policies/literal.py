@@ -263,7 +263,7 @@ def censored_ucb(world: World, inside: int, rng: Random) -> Iterator[int]:
     sign = 1 if world.reward else -1
     yield from range(world.arms)
     while world.t <= world.max_delay:
-        rng = rng.at(world.t, SELECT)
+        rng = rng.of_play(world.t, SELECT)
         yield min(int(rng.random() * world.arms), world.arms - 1)
 
     def index(arm: int) -> float:
@@ -284,12 +284,12 @@ def thompson(world: World, rng: Random) -> Iterator[int]:
     while True:
         for s, arm, d in world.plays[::-1].tolist():
             if s + d == world.t - 1:
-                rng = rng.at(s, RETURN)
+                rng = rng.of_play(s, RETURN)
                 if rng.random() * world.max_delay < d:
                     successes[arm] += 1
                 else:
                     failures[arm] += 1
-        rng = rng.at(world.t, SELECT)
+        rng = rng.of_play(world.t, SELECT)
         draws = [rng.beta(1 + successes[arm], 1 + failures[arm]) for arm in range(world.arms)]
         yield draws.index(max(draws) if world.reward else min(draws))
 

@@ -14,13 +14,13 @@ def heard(world: World, rng: Random, answers: list[Answer]) -> None:
     """Add the answers of this step, the latest play first, each turned into a coin."""
     for s, arm, d in world.plays[::-1].tolist():
         if s + d == world.t - 1:
-            coin = rng.at(s, RETURN).random()
+            coin = rng.of_play(s, RETURN).random()
             answers.append((world.t, arm, coin * world.max_delay < d))
 
 
 def best_of_betas(world: World, shapes: list[tuple[float, float]], rng: Random) -> int:
     """A draw of each arm; the best."""
-    stream = rng.at(world.t, SELECT)
+    stream = rng.of_play(world.t, SELECT)
     draws = [stream.beta(1 + a, 1 + b) for a, b in shapes]
     return draws.index(max(draws) if world.reward else min(draws))
 
@@ -72,7 +72,7 @@ def cusum(
                     down = max(0.0, down + usual - x - slack)
                 if max(up, down) >= threshold:
                     began[arm], seen[arm] = world.t, []
-        stream = rng.at(world.t, SELECT)
+        stream = rng.of_play(world.t, SELECT)
         if stream.random() < explore:
             yield stream.integers(world.arms)
             continue
@@ -95,7 +95,7 @@ def fading(world: World, rng: Random, memory: float, bins: int) -> Iterator[int]
     draws: dict[int, float] = {}
     last = other = -1
     while True:
-        stream = rng.at(world.t, SELECT)
+        stream = rng.of_play(world.t, SELECT)
         anew = list(arms)
         if draws and world.arms > 2:
             anew = [last]

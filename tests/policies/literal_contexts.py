@@ -59,7 +59,7 @@ class Literal:
         made: list[tuple[int, int, Any]] = []  # arm, delay, features
         for t in range(1, horizon + 1):
             x = self.problem.features[rows[t - 1]]
-            arm = self.choose(x, rng.at(t, SELECT))
+            arm = self.choose(x, rng.of_play(t, SELECT))
             self.plays[arm] += 1
             self.seen.append(x)
             made.append((arm, int(self.problem.delays(seed, t, arm)), x))

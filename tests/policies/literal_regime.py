@@ -211,7 +211,7 @@ def regime_thompson(
     last = other = -1
     while True:
         regime.learn()
-        rng = rng.at(world.t, SELECT)
+        rng = rng.of_play(world.t, SELECT)
         least = min((arm.level for arm in regime.arms if arm.level is not None), default=0.0)
         anew = list(arms)
         if draws and world.arms > 3:

@@ -83,7 +83,7 @@ def survival_thompson(world: World, rng: Random, bins: int = 24) -> Iterator[int
     draws: dict[int, float] = {}
     last = other = -1
     while True:
-        rng = rng.at(world.t, SELECT)
+        rng = rng.of_play(world.t, SELECT)
         anew = list(arms)
         if draws and world.arms > 2:
             anew = [last]

@@ -84,7 +84,7 @@ def test_arms_follow_from_the_list_of_plays(
         losses, out = told(t, plays, arms, most)
         waiting += out
         leader.follow(losses, t, math.sqrt(2 * waiting / math.log(arms)))
-        rng = rng.at(t, SELECT)
+        rng = rng.of_play(t, SELECT)
         left, arm = rng.random(), 0
         while arm < arms - 1 and left >= leader.chances[arm]:
             left -= leader.chances[arm]

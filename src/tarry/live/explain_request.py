@@ -47,7 +47,7 @@ def for_arm(core: Core, rule: Any, row: ArmReport, arm: int, table: Plays) -> Ar
     rng = new_random(core.seed)
     drawn = []
     for number in range(1, DRAWS + 1):
-        stream = rng.at(number, SELECT)
+        stream = rng.of_play(number, SELECT)
         tilts = rule.effects.draw_tilt(arm, rule.scaler.z, stream)
         drawn.append(rule.draw_tilted_mean(arm, *tilts, stream))
     times = np.array(drawn) * core.max_delay / 1e6

@@ -31,7 +31,7 @@ def decide(
     """The arm that the rule chooses for play `number`, to be made at time `now`."""
     row = plays.row_of(number)
     ages.fill(plays, row, number, now)
-    return rule.select(ledger, plays, row, now, rng.at(number, SELECT))
+    return rule.select(ledger, plays, row, now, rng.of_play(number, SELECT))
 
 
 def book_start(rule: Any, ledger: Ledger, plays: Plays, row: int, arm: int, now: int) -> None:

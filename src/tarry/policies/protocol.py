@@ -102,7 +102,7 @@ def started(rule: Any, plays: Plays, row: int) -> None:
 def returned(rule: Any, plays: Plays, row: int, now: int, rng: Random) -> None:
     """Tell the rule of an answer, if it wants to know."""
     if hasattr(rule, "returned"):
-        rule.returned(plays, row, now, rng.at(plays.number[row], RETURN))
+        rule.returned(plays, row, now, rng.of_play(plays.number[row], RETURN))
 
 
 def outlived(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
