@@ -177,7 +177,7 @@ def test_findings_come_first_and_every_claim_once(place: Path) -> None:
     heads = re.findall(r"<h3>(.*?)</h3>", text)
     assert len(heads) == len(set(heads)) > 20
     assert "<th>payoff</th>" in text
-    assert re.search(r"There are \d+ verdicts", text)
+    assert re.search(r"Of \d+ verdicts", text)
 
 
 def test_letters_are_defined_once_and_lines_are_short(place: Path) -> None:
