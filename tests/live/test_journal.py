@@ -183,7 +183,7 @@ def test_other_settings_are_refused(tmp_path: Path, other: dict[str, Any], says:
 
 
 def test_the_file_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Old events are deleted: twice the plays, about the same file."""
+    """Old events are deleted: three times the plays, about the same file."""
     snapshot_every(200, monkeypatch)
     monkeypatch.setattr(history, "CHUNK", 100)
     path = tmp_path / "a.db"
@@ -191,13 +191,13 @@ def test_the_file_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     settings = {"remembered": 100, "history": 0, "policy": tarry.DelayedUCB()}
     agent = opened(path, clock, **settings)
     sizes = []
-    for _ in range(2):
-        go_on(agent, clock, 2000)
+    for _ in range(6):
+        go_on(agent, clock, 1000)
         agent.close()
         sizes.append(path.stat().st_size)
         agent = opened(path, clock, **settings)
     agent.close()
-    assert sizes[1] < 1.2 * sizes[0] < 400_000
+    assert sizes[-1] < 1.2 * max(sizes[:2]) < 400_000
     with sqlite3.connect(path) as db:
         assert db.execute("SELECT count(*) FROM facts").fetchone()[0] <= 600
     db.close()

@@ -62,7 +62,8 @@ class LinUCB:
     Without contexts it is a UCB policy with a radius of alpha / sqrt(1 + n).
 
     Args:
-        alpha: Width of the bound.
+        alpha: Width of the bound, at first that of an arm never played: below 1, a reward above it
+            may keep an arm from ever being tried.
 
     >>> import tarry
     >>> problem = tarry.problems.linear(arms=3, features=2, max_delay=50, seed=1)

@@ -195,7 +195,7 @@ class SurvivalRegression:
             half of their weight in so many plays, and drift towards the prior.
 
     >>> import tarry
-    >>> problem = tarry.problems.log_linear(arms=3, features=2, max_delay=200, seed=1)
+    >>> problem = tarry.problems.log_linear(arms=3, features=2, max_delay=200, seed=2)
     >>> run = tarry.play(tarry.SurvivalRegression(), problem, payoff="cost", horizon=5000, seed=0)
     >>> bool(run.regret[-1] < 0.5 * 5000 * problem.fixed_gaps("cost").min())
     True
