@@ -76,7 +76,7 @@ class Scenario:
 
     Attributes:
         name: What to call it.
-        backends: Laws, or `Backend`s.
+        backends: Each a law, or a `Backend`.
         changes: What happens, in any order.
         rate: Requests per second, of all clients together.
         seconds: How long requests are sent.
