@@ -26,6 +26,7 @@ SAMPLING = "a draw per arm"
 SOLVED = "an equation solved"
 SURVIVAL = "survival draws"
 REGIME = "hypotheses of change"
+CONTEXTS = "for requests that differ"  # here without contexts; see benchmarks.contexts
 YARDSTICK = "no learning"
 ADVERSARIAL = "regularised leader"
 
@@ -56,10 +57,10 @@ POLICIES: list[tuple[Any, str]] = [
     (tarry.WindowThompson(), SAMPLING),
     (tarry.FadingThompson(), SURVIVAL),
     (tarry.CUSUMUCB(), INDEX),
-    (tarry.SurvivalRegression(), SURVIVAL),
-    (tarry.LinearThompson(), SURVIVAL),
-    (tarry.SegmentThompson(), SURVIVAL),
-    (tarry.LinUCB(), SAMPLING),
+    (tarry.SurvivalRegression(), CONTEXTS),
+    (tarry.LinearThompson(), CONTEXTS),
+    (tarry.SegmentThompson(), CONTEXTS),
+    (tarry.LinUCB(), CONTEXTS),
     (tarry.DelayedFTRL(), ADVERSARIAL),
     (tarry.AccrualFTRL(), ADVERSARIAL),
     (tarry.Uniform(), YARDSTICK),
