@@ -14,13 +14,13 @@ MEAN_WITHIN, TAIL_WITHIN, FLOOR_WITHIN = 1.15, 1.25, 1.1
 RESAMPLES = 400
 FORMER_WITHIN = 1.1
 # Mean and worst regret of the first definition of SurvivalThompson, with a prior for both optimism
-# and what nobody has seen, on the first 100 of these instances and seeds, by payoff and family.
-FORMER_RUNS = 100
+# and what nobody has seen, on the first 400 of these instances and seeds, by payoff and family.
+FORMER_RUNS = 400
 FORMER = {
-    ("cost", "truncated normal"): (152.2, 365.0),
-    ("cost", "Bernoulli"): (124.1, 787.0),
-    ("reward", "truncated normal"): (524.7, 968.0),
-    ("reward", "Bernoulli"): (128.4, 222.0),
+    ("cost", "truncated normal"): (155.6, 384.0),
+    ("cost", "Bernoulli"): (123.8, 787.0),
+    ("reward", "truncated normal"): (527.9, 1229.0),
+    ("reward", "Bernoulli"): (147.6, 2452.0),
 }
 
 
