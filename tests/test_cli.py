@@ -217,9 +217,11 @@ def test_ctrl_c_keeps_finished_runs(tmp_path: Path) -> None:
         "--runs", "400", "--workers", "1", "--out", str(tmp_path),
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    given = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     )
+    signal.signal(signal.SIGINT, given)
     end = time.monotonic() + 60
     while len(list((tmp_path / "parts").glob("*.parquet"))) < 3:
         assert time.monotonic() < end
