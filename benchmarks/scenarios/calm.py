@@ -84,15 +84,15 @@ def calm_table(known: dict[str, Any]) -> str:
     rows = [
         [
             law,
-            f"{known[law]['cost']:.2%}",
+            f"{100 * known[law]['cost']:.2f} %",
             "yes" if known[law]["cost"] <= MOST else "**no**",
-            f"{known[law]['worst hour']:.2%}",
-            f"{known[law]['elsewhere']:.2%}",
-            f"{known[law]['worst minute']:.1%}",
+            f"{100 * known[law]['worst hour']:.2f} %",
+            f"{100 * known[law]['elsewhere']:.2f} %",
+            f"{100 * known[law]['worst minute']:.1f} %",
         ]
         for law in known
     ]
-    head = ["law", f"cost over the {BEST}", f"at most {MOST:.0%}", "in the worst hour"]
+    head = ["law", f"cost over the {BEST}", f"at most {100 * MOST:.0f} %", "in the worst hour"]
     return markdown_table(
         [*head, "requests elsewhere", "in the worst minute after the first"], rows
     )
@@ -103,12 +103,15 @@ def calm_section(folder: Path) -> str:
     seed = SEEDS["report"][0]
     hours = [float(p.name.split("-")[1][:-1]) for p in folder.glob(f"calm-*h-{seed}.json")]
     longest = max(hours, default=2.0)
-    known = calm_day(folder, longest, seed)
-    told = f"{longest:g} hours at 100 requests per second"
+    return section(calm_day(folder, longest, seed), longest)
+
+
+def section(known: dict[str, Any], hours: float) -> str:
+    """What is told of so many hours."""
     return (
-        f"## Calm\n\nNothing happens for {told}, with means of 50, 80 and 120 ms. What does {OURS} "
-        f"pay for probing and for false alarms? (`python -m benchmarks.scenarios.calm --hours 24 "
-        f"--report`)\n\n{calm_table(known)}"
+        f"## Calm\n\nNothing happens for {hours:g} hours at 100 requests per second, with means of "
+        f"50, 80 and 120 ms. What does {OURS} pay for probing and for false alarms? (`python -m "
+        f"benchmarks.scenarios.calm --hours 24 --report`)\n\n{calm_table(known)}"
     )
 
 

@@ -47,7 +47,7 @@ def draw_panel(
     axes: Axes, scenario: Scenario, choosers: Mapping[str, Any], seeds: Sequence[int]
 ) -> None:
     """The share at the best backend of the moment of each chooser."""
-    width = max(2.0, 30.0 / scenario.rate)
+    width = max(3.0, 30.0 / scenario.rate)
     windows: Sequence[Any] = ()
     for name, colour in reversed(LOOK.items()):
         runs = [simulate(scenario, choosers[name], seed) for seed in seeds]

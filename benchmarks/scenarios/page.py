@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.scenarios.entrants import BEST, OURS
 from benchmarks.scenarios.runs import Results, numbers
-from benchmarks.scenarios.verdicts import rivals_table, targets
+from benchmarks.scenarios.verdicts import rivals_table, targets, together
 from tarry.arrays import FloatArray
 from tarry.scenarios import Fails, Hangs, Scenario
 from tarry.scenarios.laws import expected_cost
@@ -23,13 +23,13 @@ in virtual time, the same requests and the same luck for everybody, {seeds} seed
 part in choosing anything. Policies of tarry decide through the core of a live agent; the routers
 of others are written anew from their sources ([which](reference/scenarios.md)), each with its best
 documented setting (epsilon-greedy, which has none, the best of nine on other seeds). A request
-that fails, or is not answered within D, costs D. The *best backend*
-knows every law and when it changes, and of queues how long they are; nobody else does.
-[A scenario of your own](own-scenarios.md) says how to try yours."""
+that fails, or is not answered within D, costs D. The *best backend* knows every law and when it
+changes, and of queues how long they are; nobody else does. [A scenario of your
+own](own-scenarios.md) says how to try yours."""
 FIGURE = """\
 :::{drawing} figures/scenarios.svg
 :alt: Six panels, one for each of six scenarios. Over time, the share of the requests that each of \
-six choosers sends to the backend that is the best of that moment.
+seven choosers sends to the backend that is the best of that moment.
 
 Share of the requests sent to the best backend of the moment, over time (mean of four runs). Grey: a
 backend is broken. A line that stays low after the grey has not come back.
@@ -37,6 +37,9 @@ backend is broken. A line that stays low after the grey has not come back.
 JUDGED = """\
 What {ours} is to reach. Counts and times are judged by the worst of the {seeds} seeds unless a
 median is asked for."""
+TOGETHER = """\
+The geometric mean of the ratio to the best backend, in how many scenarios a chooser is within 1 %
+of the best of all choosers, and where it is furthest from that one."""
 EXPLAINED = "Cells are means over the seeds, with the worst seed in brackets."
 BROKEN = "A backend is broken while it hangs, fails, or takes five times as long as at first."
 LEFT = """\
@@ -45,7 +48,8 @@ Left: of the requests of the next second (of the next ten, if they come slowly) 
 twentieth of its usual share goes there."""
 FOUND = """\
 Likewise. Found: of the requests of the next second half the share goes there that the chooser gave
-to the best backend before anything happened."""
+to the best backend before anything happened. How fully it is back, the figure and the next table
+show."""
 ELSEWHERE = """\
 In percent of all requests: probes, and what was sent before a change was noticed. Where backends
 queue there is no best one to be elsewhere of."""
@@ -65,6 +69,9 @@ def page(
         "## Targets",
         JUDGED.format(ours=OURS, seeds=seeds),
         targets(results, names, OURS),
+        "## All scenarios together",
+        TOGETHER,
+        together(results, names, rest),
         "## Against the best rival",
         "Mean cost of a request in milliseconds; the rival is whoever is best in that scenario.",
         rivals_table(results, names, OURS),
@@ -124,7 +131,12 @@ def seconds(values: FloatArray, _: FloatArray) -> str:
 
 def percent(values: FloatArray, _: FloatArray) -> str:
     """Mean and worst share."""
-    return f"{100 * values.mean():.2g} ({100 * values.max():.2g})"
+    return f"{hundredths(values.mean())} ({hundredths(values.max())})"
+
+
+def hundredths(share: float) -> str:
+    """A share in percent, two digits."""
+    return f"{100 * share:.0f}" if share >= 0.1 else f"{100 * share:.2g}"
 
 
 def time(value: float) -> str:

@@ -74,13 +74,13 @@ def targets(results: Results, scenarios: Sequence[str], ours: str) -> str:
     count = len(ratios)
     rows = [
         [
-            f"mean cost within {WITHIN - 1:.0%} of the best rival's in every scenario",
+            f"mean cost within {100 * WITHIN - 100:.0f} % of the best rival's in every scenario",
             "yes" if not missed else "**no**",
             f"{count - len(missed)} of {count}"
             + "".join(f"; {name}: {ratio:.2f}" for name, ratio in missed.items()),
         ],
         [
-            f"ahead of the best rival by {1 - AHEAD:.0%} or more in at least half",
+            f"ahead of the best rival by {100 - 100 * AHEAD:.0f} % or more in at least half",
             "yes" if 2 * len(ahead) >= count else "**no**",
             f"{len(ahead)} of {count}; {len(routers)} against the routers of others alone; {few}",
         ],
@@ -91,7 +91,7 @@ def targets(results: Results, scenarios: Sequence[str], ours: str) -> str:
             [
                 "calm at 100 per second within 2 % of the best backend",
                 "yes" if ratio.mean() <= 1.02 else "**no**",
-                f"{ratio.mean() - 1:.2%}, worst {ratio.max() - 1:.2%}",
+                f"{100 * ratio.mean() - 100:.2f} %, worst {100 * ratio.max() - 100:.2f} %",
             ]
         )
     rows += [limit(results, ours, *demand) for demand in LIMITS]
@@ -116,3 +116,20 @@ def rivals_table(results: Results, scenarios: Sequence[str], ours: str) -> str:
         )
     head = ["scenario", BEST, ours, "best rival", "who", "ratio"]
     return markdown_table(head, rows)
+
+
+def together(results: Results, scenarios: Sequence[str], choosers: Sequence[str]) -> str:
+    """A row for each chooser over all scenarios."""
+    costs = np.array([[cost_of(results, s, name) for s in scenarios] for name in choosers])
+    bases = np.array([cost_of(results, s, BEST) for s in scenarios])
+    behind = costs / costs.min(axis=0)
+    rows = [
+        [
+            name,
+            f"{np.exp(np.log(cost / bases).mean()):.2f}",
+            f"{(ratio <= 1.01).sum()} of {len(scenarios)}",
+            f"{ratio.max():.2f} ({scenarios[int(ratio.argmax())]})",
+        ]
+        for name, cost, ratio in zip(choosers, costs, behind, strict=True)
+    ]
+    return markdown_table(["chooser", "over the best backend", "best", "worst ratio"], rows)

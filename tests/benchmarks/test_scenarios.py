@@ -76,8 +76,9 @@ def test_the_page_says_everything(tmp_path: Path) -> None:
     results = {(s.name, name): values for s in scenarios for name in names}
     text = page(results, scenarios, entrants(), "## Calm\n\nquiet")
     assert all(f"| {name} |" in text or f"| {name} " in text for name in names)
-    assert text.count("| hang | ") == 8
+    assert text.count("| hang | ") == 8  # seven tables, and what happens there
     assert "never (never)" in text
+    assert f"| {OURS} | 1.00 | {len(scenarios)} of {len(scenarios)} | 1.00 (calm) |" in text
     assert "60 s: 1 hangs; 120 s: 1 to 50 ms" in text
     assert Measures._fields == ("mean", "p99", "into", "left", "back", "elsewhere")
 
@@ -107,7 +108,7 @@ def test_a_calm_hour_is_told_law_by_law(
     again = capsys.readouterr().out
     assert [law for law in calm.LAWS if f"| {law} |" in again] == list(calm.LAWS)
     assert again in first
-    assert again.count("| 0.00% | yes |") == 4
+    assert again.count("| 0.00 % | yes |") == 4
     assert first.count("...") == 4
     assert again.count("...") == 0
 
