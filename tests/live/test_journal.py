@@ -333,3 +333,33 @@ def test_rules_with_arrays_of_numpy_are_kept_too(
     assert "the evidence for _Turn was made anew from the last 6 of 6 plays" in caplog.text
     assert agent.counts.asked == 6
     agent.close()
+
+
+def test_a_program_may_end_amid_a_snapshot(tmp_path: Path) -> None:
+    """Its end waits for the thread that writes, which then finds no file closed under its hands."""
+    program = """
+import atexit, sys, time
+atexit.register(time.sleep, 0.6)  # after the store has let go: what others still do comes out
+import tarry
+from tarry.live.store import sqlite
+
+agent = tarry.Agent(arms=["a", "b"], payoff="cost", max_delay=60.0, path=sys.argv[1])
+agent.tell(agent.ask())
+split = sqlite.split
+
+def slowly(snapshot, size):
+    time.sleep(0.5)
+    return split(snapshot, size)
+
+sqlite.split = slowly
+agent._engine.snapshot()
+time.sleep(0.1)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "a.db")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -52,20 +52,15 @@ class Keeper:
         """There may be something to try again."""
         self._send(None)
 
-    def stop(self) -> list[Job]:
-        """End the thread; what it has not done."""
-        if self._thread is None or self._thread is threading.current_thread():
-            return []
+    def stop(self, patience: float | None = None) -> list[Job]:
+        """End the thread, waiting so long for what it is doing; what it has not begun."""
         left: list[Job] = []
-        self._inbox.put(left)
-        self._thread.join()
-        self._thread = None
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._inbox.put(left)
+            if thread is not threading.current_thread():
+                thread.join(patience)
         return left
-
-    def end(self) -> None:
-        """End the thread some time; nobody waits for it."""
-        if self._thread is not None:
-            self._inbox.put([])
 
     def _send(self, item: Any) -> None:
         self._inbox.put(item)

@@ -7,6 +7,8 @@ import threading
 from tarry.live.store.keeper import Keeper
 from tarry.live.store.lock import FileLock
 
+PATIENCE = 5.0  # seconds until a file is closed under the hands of whoever still uses it
+
 
 def let_go(
     connections: tuple[sqlite3.Connection, ...],
@@ -18,9 +20,9 @@ def let_go(
     """Close the file of a store that nobody closed, but never that of another process."""
     if os.getpid() != process:
         return
-    keeper.end()
+    keeper.stop(PATIENCE)  # it may be in the middle of a snapshot when the program ends
     for connection, lock in zip(connections, locks, strict=True):
-        held = lock.acquire(timeout=5.0)
+        held = lock.acquire(timeout=PATIENCE)
         connection.close()
         if held:
             lock.release()
