@@ -16,7 +16,7 @@ ARGS ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup lint format test check coverage package check-package check-newest reproduce bench bench-peers scenarios docs docs-serve lock clean
+.PHONY: help setup lint format test fuzz check coverage package check-package check-newest reproduce bench bench-peers scenarios docs docs-serve lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,9 @@ format: setup ## let ruff format and fix what it can
 
 test: setup lint ## quick checks, then all tests
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+fuzz: setup ## new random examples, twenty times as many as the tests look at; takes an hour
+	HYPOTHESIS_PROFILE=explore $(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 check: setup lint coverage docs check-package check-newest ## everything: lint, tests with coverage, documentation, packages, newest Numba
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conformance.cases import CASES, CORNERS, POLICIES_VARIED, Case, Kept
+from tests.sizes import examples
 
 import tarry
 from tarry.ledger import Ledger, empty_ledger
@@ -78,7 +79,7 @@ def tables(draw: st.DrawFn) -> tuple[int, list[list[int]]]:
 
 
 @every_case
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(table=tables(), seed=st.integers(0, 2**64 - 1))
 def test_compiled_and_interpreted_runs_are_equal(
     case: Case, table: tuple[int, list[list[int]]], seed: int

@@ -17,6 +17,7 @@ from hypothesis.stateful import (
 )
 from tests.conformance.cases import LIVE_CASES, Case
 from tests.live.cases import crash, delay_of, never_stopping, number_of
+from tests.sizes import examples
 
 import tarry
 from tarry.arrays import arrays_of
@@ -289,5 +290,5 @@ class AgentMachine(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-AgentMachine.TestCase.settings = settings(max_examples=80, stateful_step_count=50)
+AgentMachine.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=50)
 TestAgent = AgentMachine.TestCase

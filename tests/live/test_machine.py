@@ -8,6 +8,7 @@ from benchmarks.live_same import OFTEN, SELDOM, Event, Life, assert_same, lived,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conformance.cases import LIVE_CASES, Case
+from tests.sizes import examples
 
 import tarry
 from tarry.live.machine import OPTION
@@ -28,7 +29,7 @@ def test_machine_code_does_the_same(case: Case) -> None:
     assert_same(*case, random_events(500, seed=len(str(case))), middle=200)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     st.lists(st.tuples(st.sampled_from(OFTEN + SELDOM), st.floats(0, 0.999)), max_size=80),
     st.integers(1, 80),

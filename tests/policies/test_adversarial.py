@@ -15,6 +15,7 @@ from tarry.errors import InputError, UnknownNameError
 from tarry.policies.adversarial.leader import new_leader
 from tarry.randomness import SELECT, new_random
 from tarry.theory import hindsight_regret
+from tests.sizes import examples
 
 
 @given(
@@ -61,7 +62,7 @@ def accrued_losses(
     [(tarry.DelayedFTRL(), delayed_losses), (tarry.AccrualFTRL(), accrued_losses)],
     ids=["delayed", "accrual"],
 )
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(seed=st.integers(0, 10**6), arms=st.integers(2, 4), most=st.integers(1, 12))
 def test_arms_follow_from_the_list_of_plays(
     policy: Any, told: Callable[..., Any], seed: int, arms: int, most: int

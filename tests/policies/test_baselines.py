@@ -18,6 +18,7 @@ from tarry.policies.index.kl_ucb import lowest_coin
 from tarry.problems.problem import Payoff
 from tests.policies import literal, literal_baselines
 from tests.policies.test_literal import compare, delays
+from tests.sizes import examples
 
 Case = tuple[Any, Payoff, Callable[[literal.World], Iterator[int]]]
 CASES: list[Case] = [
@@ -38,7 +39,7 @@ CASES: list[Case] = [
 def test_as_transcribed(case: Case) -> None:
     """Compiled, interpreted and transcribed, each plays the same arms on many small worlds."""
 
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     @given(
         kind=st.sampled_from(["zero", "longest", "constant", "two-point", "near", "uniform"]),
         arms=st.integers(1, 4),

@@ -13,6 +13,7 @@ from tarry.problems.problem import Payoff
 from tarry.randomness import new_random
 from tests.policies import literal, literal_change
 from tests.policies.test_survival_literal import delays
+from tests.sizes import examples
 
 CASES: list[tuple[Any, Callable[..., Iterator[int]]]] = [
     (
@@ -38,7 +39,7 @@ def test_small_worlds(
 ) -> None:
     """On random small worlds, which may change half-way, all three play the same arms."""
 
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     @given(
         kinds=st.tuples(*[st.sampled_from(["constant", "two-point", "short", "uniform"])] * 2),
         arms=st.integers(1, 4),

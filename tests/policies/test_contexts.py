@@ -15,6 +15,7 @@ from tarry.problems import Contextual, Law, contextual
 from tarry.problems.problem import Payoff
 from tests.conformance.cases import Kept
 from tests.policies.literal_contexts import Linear, Literal, Regression
+from tests.sizes import examples
 
 CONTEXTUAL = (
     tarry.SurvivalRegression(),
@@ -52,7 +53,7 @@ def test_plays_as_its_formulas_say(
 ) -> None:
     """On random small worlds compiled, interpreted and literal runs play the same arms."""
 
-    @settings(max_examples=25)
+    @settings(max_examples=examples(25))
     @given(
         seed=st.integers(0, 2**16),
         arms=st.integers(1, 4),
@@ -96,7 +97,7 @@ def test_features_that_say_nothing_leave_the_distribution_of_survival_thompson()
     ):
         runs = [
             tarry.play(policy, problem, payoff="cost", horizon=400, seed=seed).regret[-1]
-            for seed in range(300)
+            for seed in range(100)
         ]
         shares.append((np.mean(runs), np.std(runs) / np.sqrt(len(runs))))
     (one, error), (other, other_error) = shares

@@ -13,6 +13,7 @@ import tarry
 from tarry.errors import InputError, PayoffError
 from tests.policies import literal_index as literal
 from tests.policies.test_literal import Transcription, compare, delays
+from tests.sizes import examples
 
 CASES: dict[str, tuple[Any, Any, Transcription]] = {
     "cost": (tarry.IncrementUCB(), "cost", literal.increment_ucb),
@@ -32,7 +33,7 @@ def test_small_worlds(name: str) -> None:
     """On a hundred random small worlds all three agree, and the worlds are not all dull."""
     met: Counter[str] = Counter()
 
-    @settings(max_examples=max(100, settings.default.max_examples if settings.default else 0))
+    @settings(max_examples=examples(100))
     @given(
         kind=st.sampled_from(["zero", "longest", "constant", "two-point", "near", "uniform"]),
         arms=st.integers(1, 4),

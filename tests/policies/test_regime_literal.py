@@ -12,6 +12,7 @@ from tarry.randomness import new_random
 from tests.policies import literal
 from tests.policies.literal_regime import regime_thompson
 from tests.policies.test_survival_literal import delays
+from tests.sizes import examples
 
 
 @pytest.mark.parametrize("payoff", ["cost", "reward"])
@@ -19,7 +20,7 @@ def test_small_worlds(payoff: Payoff) -> None:
     """On random small worlds, some of which change half-way, all three play the same arms."""
     met: Counter[str] = Counter()
 
-    @settings(max_examples=120)
+    @settings(max_examples=examples(120))
     @given(
         kinds=st.lists(
             st.sampled_from(["same", "constant", "two-point", "short", "uniform"]),

@@ -12,6 +12,7 @@ from tarry.policies.bins import bin_of
 from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 from tarry.randomness import new_random
 from tests.conformance.cases import Kept
+from tests.sizes import examples
 
 
 def filled(delays: list[int], max_delay: int, bins: int, mass: float = 0.5) -> SurvivalEvidence:
@@ -43,7 +44,7 @@ def test_bins_cover_all_delays_in_order(max_delay: int, bins: int, share: float)
     assert bin_of(evidence.edges, delay) == np.searchsorted(edges, delay, side="right")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 10**6), most=st.integers(1, 40), bins=st.integers(2, 9))
 def test_counts_equal_those_of_a_list_of_plays(seed: int, most: int, bins: int) -> None:
     """Events, passes and sums kept step by step are those counted from the whole list of plays."""

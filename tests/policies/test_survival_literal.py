@@ -13,6 +13,7 @@ from tarry.problems.problem import Payoff
 from tarry.randomness import new_random
 from tests.policies import literal
 from tests.policies.literal_survival import survival_thompson
+from tests.sizes import examples
 
 
 def delays(kind: str, arms: int, max_delay: int, horizon: int, seed: int) -> npt.NDArray[np.int64]:
@@ -35,7 +36,7 @@ def test_small_worlds(payoff: Payoff) -> None:
     """On hundreds of random small worlds all three play the same arms."""
     met: Counter[str] = Counter()
 
-    @settings(max_examples=600)
+    @settings(max_examples=examples(300))
     @given(
         kind=st.sampled_from(["same", "constant", "two-point", "short", "uniform"]),
         arms=st.integers(1, 5),

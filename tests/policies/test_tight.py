@@ -23,6 +23,7 @@ from tarry.policies.elimination.tight_bounds import (
 )
 from tarry.policies.increments import Increments, no_increments
 from tests.conformance.cases import Kept
+from tests.sizes import examples
 
 LEVEL = math.log(10)  # each bound may miss once in ten
 
@@ -72,7 +73,7 @@ def test_uniform_level_covers_all_counts_at_once() -> None:
             assert ((counts * away > level) & side).any(axis=1).mean() <= miss
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(seed=st.integers(0, 10**6), most=st.integers(1, 40), grid=st.integers(2, 9))
 def test_increments_equal_those_of_a_list_of_plays(seed: int, most: int, grid: int) -> None:
     """Counts and sums kept step by step are those counted from the whole list of plays."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.sizes import examples
 
 import tarry
 from tarry.errors import InputError
@@ -50,7 +51,7 @@ def test_regret_is_against_the_best_arm_of_each_step(name: str, payoff: Payoff) 
         assert np.array_equal(run.delays, problem.delays(5, run.steps, run.arms))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 2**20), arms=st.integers(1, 6), span=st.integers(1, 90))
 def test_drift_is_cut_wherever_another_arm_becomes_the_best(
     seed: int, arms: int, span: int
