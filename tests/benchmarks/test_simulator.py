@@ -10,7 +10,7 @@ import tarry
 from benchmarks import growth, limit, report, speed, starts, targets
 
 PROBLEM = tarry.problems.bernoulli(arms=5, max_delay=40, seed=2)
-T = 4000
+T = 1500
 
 
 @pytest.mark.parametrize("name", speed.PLAIN)

@@ -10,7 +10,7 @@ from tarry.live import Agent, ManualClock, Told
 from tarry.problems import Problem
 
 TICK = 1e-6
-HORIZON = 700
+HORIZON = 400
 
 
 def live_arms(agent: Agent, clock: ManualClock, problem: Problem, seed: int) -> list[int]:

@@ -45,6 +45,7 @@ INSIDE = {
     "numba.core.cpu.CPUTargetOptions._nrt": "an option: counted references",
     "numba.core.cpu.CPUTargetOptions.forceinline": "an option: inlined wherever it is called",
     "numba.core.cpu.CPUTargetOptions.no_cpython_wrapper": "an option: not called by Python",
+    "numba.core.cpu.CPUTargetOptions.no_cfunc_wrapper": "an option: not called by C",
 }
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
 ]
 
 Options = dict[str, Any]
+UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # compiled code alone calls it
 Choose = Callable[[Any, tuple[Any, ...]], Options]  # a function, and the types of its arguments
 
 
@@ -72,7 +74,7 @@ def overload_function(function: Any, resolve: Callable[..., Any], options: Choos
     class Suited(template):  # type: ignore[misc, valid-type]  # a class made at run time
         def _build_impl(self, cache_key: Any, args: Any, kws: Any) -> Any:
             chosen = options(self._overload_func(*args, **kws), args)
-            self._jit_options = {"nopython": True, "no_cpython_wrapper": True, **chosen}
+            self._jit_options = {"nopython": True, **UNWRAPPED, **chosen}
             return super()._build_impl(cache_key, args, kws)
 
     infer(Suited)
