@@ -95,7 +95,7 @@ class PrintedSEPKRule(NamedTuple):
                 few = (2 * missing + 8.0 * self.log_term + 1.0) / max(window, 1)
                 self.sweep.lower[arm] = max(
                     mean_minus(ledger, arm, now, self.max_delay) - radius,
-                    missing_bound(missing, size, self.max_delay, self.log_term),
+                    missing_bound(missing, size / self.max_delay, self.log_term),
                 )
                 self.sweep.upper[arm] = min(
                     mean_plus(ledger, arm, self.max_delay) + radius,
@@ -141,7 +141,7 @@ class CommonFRule(NamedTuple):
                 first = mean_minus(ledger, arm, now, self.max_delay) - width(
                     self.log_term, ledger.plays[arm]
                 )
-                third = missing_bound(missing, size, self.max_delay, self.log_term)
+                third = missing_bound(missing, size / self.max_delay, self.log_term)
                 self.sweep.lower[arm] = max(first, mean - radius, third)
                 self.sweep.upper[arm] = mean + radius
             if self.sweep.eliminate(False, self.threshold) == 0:
@@ -185,7 +185,7 @@ class KeptRule(NamedTuple):
             first = mean_minus(ledger, arm, now, self.max_delay) - width(
                 self.log_term, ledger.plays[arm]
             )
-            third = missing_bound(ledger.missing(arm), spacing, self.max_delay, self.log_term)
+            third = missing_bound(ledger.missing(arm), spacing / self.max_delay, self.log_term)
             self.sweep.lower[arm] = max(first, mean - radius, third)
             self.sweep.upper[arm] = mean + radius
 
@@ -198,8 +198,8 @@ class KeptRule(NamedTuple):
                 arm = self.sweep.active[k]
                 missing = ledger.missing(arm)
                 self.wrong[0] += 1
-                naive = missing_bound(missing, size, self.max_delay, self.log_term)
-                valid = missing_bound(missing, smallest, self.max_delay, self.log_term)
+                naive = missing_bound(missing, size / self.max_delay, self.log_term)
+                valid = missing_bound(missing, smallest / self.max_delay, self.log_term)
                 self.wrong[1] += 1 if naive > self.means[arm] else 0
                 self.wrong[2] += 1 if valid > self.means[arm] else 0
             self.kept_bounds(ledger, now, smallest)

@@ -12,7 +12,13 @@ from tarry.checks import check_positive
 from tarry.ledger import Ledger
 from tarry.plays import Plays
 from tarry.policies.elimination.sweep import Sweep, full_sweep
-from tarry.policies.elimination.widths import mean_complete, mean_minus, missing_bound, width
+from tarry.policies.elimination.widths import (
+    mean_complete,
+    mean_minus,
+    missing_bound,
+    spacing_of,
+    width_again,
+)
 from tarry.policies.protocol import STOP, Setting
 from tarry.randomness import Random
 
@@ -27,17 +33,19 @@ class CSERule(NamedTuple):
 
     def cost_bounds(self, ledger: Ledger, now: int, round_robin: int) -> None:
         """LCB and UCB of every active arm; `round_robin` is |S|, or R where history is kept."""
-        log_term = self.log_term[0]
+        log_term, regular = self.log_term[0], round_robin / self.max_delay
+        before, before_complete, of_plays, radius = -1, -1, 0.0, 0.0
         for k in range(self.sweep.position[0]):
             arm = self.sweep.active[k]
+            count, complete = ledger.plays[arm], ledger.complete[arm]
+            of_plays = width_again(log_term, count, before, of_plays)
+            radius = width_again(log_term, complete, before_complete, radius)
+            before, before_complete = count, complete
             mean = mean_complete(ledger, arm, self.max_delay)
-            radius = width(log_term, ledger.complete[arm])
-            spacing = ledger.spacing[arm] if ledger.spacing[arm] > 0 else round_robin
-            lower1 = mean_minus(ledger, arm, now, self.max_delay) - width(
-                log_term, ledger.plays[arm]
-            )
+            spacing = spacing_of(ledger, arm, regular, self.max_delay)
+            lower1 = mean_minus(ledger, arm, now, self.max_delay) - of_plays
             lower2 = mean - radius
-            lower3 = missing_bound(ledger.missing(arm), spacing, self.max_delay, log_term)
+            lower3 = missing_bound(ledger.missing(arm), spacing, log_term)
             self.sweep.lower[arm] = max(lower1, lower2, lower3)
             self.sweep.upper[arm] = mean + radius
 

@@ -9,7 +9,7 @@ from tarry.ledger import Ledger
 from tarry.plays import Plays
 from tarry.policies.check import check_choice
 from tarry.policies.elimination.sweep import Sweep, full_sweep
-from tarry.policies.elimination.widths import mean_plus, width
+from tarry.policies.elimination.widths import mean_plus, width_again
 from tarry.policies.protocol import Setting
 from tarry.randomness import Random
 
@@ -25,14 +25,20 @@ class OPSERule(NamedTuple):
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The next arm of the sweep; after a full sweep, first the elimination."""
         if self.sweep.finished():
+            before, radius = -1, 0.0
+            bar = -math.inf if self.reward else math.inf
             for k in range(self.sweep.position[0]):
                 arm = self.sweep.active[k]
                 count = ledger.plays[arm]
-                radius = width(self.log_term, count)
+                radius = width_again(self.log_term, count, before, radius)
+                before = count
                 mean_zero = ledger.seen_sum[arm] / (self.max_delay * max(count, 1))
-                self.sweep.upper[arm] = mean_plus(ledger, arm, self.max_delay) + radius
-                self.sweep.lower[arm] = mean_zero - radius
-            self.sweep.eliminate(self.reward, -math.inf if self.reward else math.inf)
+                upper = mean_plus(ledger, arm, self.max_delay) + radius
+                lower = mean_zero - radius
+                self.sweep.upper[arm] = upper
+                self.sweep.lower[arm] = lower
+                bar = max(bar, lower) if self.reward else min(bar, upper)
+            self.sweep.remove(self.reward, bar)
         return self.sweep.next_arm()
 
 

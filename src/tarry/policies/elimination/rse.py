@@ -12,7 +12,7 @@ from tarry.checks import check_positive
 from tarry.ledger import Ledger
 from tarry.plays import Plays
 from tarry.policies.elimination.sweep import Sweep, full_sweep
-from tarry.policies.elimination.widths import mean_complete, mean_plus, width
+from tarry.policies.elimination.widths import mean_complete, mean_plus, width_again
 from tarry.policies.protocol import STOP, Setting
 from tarry.randomness import Random
 
@@ -28,11 +28,15 @@ class RSERule(NamedTuple):
     def reward_bounds(self, ledger: Ledger) -> None:
         """LCB and UCB of every active arm."""
         log_term = self.log_term[0]
+        before, before_complete, of_plays, radius = -1, -1, 0.0, 0.0
         for k in range(self.sweep.position[0]):
             arm = self.sweep.active[k]
+            count, complete = ledger.plays[arm], ledger.complete[arm]
+            of_plays = width_again(log_term, count, before, of_plays)
+            radius = width_again(log_term, complete, before_complete, radius)
+            before, before_complete = count, complete
             mean = mean_complete(ledger, arm, self.max_delay)
-            radius = width(log_term, ledger.complete[arm])
-            upper1 = mean_plus(ledger, arm, self.max_delay) + width(log_term, ledger.plays[arm])
+            upper1 = mean_plus(ledger, arm, self.max_delay) + of_plays
             upper2 = mean + radius
             self.sweep.upper[arm] = min(upper1, upper2)
             self.sweep.lower[arm] = mean - radius

@@ -8,7 +8,13 @@ from typing import ClassVar, NamedTuple
 from tarry.ledger import Ledger
 from tarry.plays import Plays
 from tarry.policies.elimination.sweep import Sweep, full_sweep
-from tarry.policies.elimination.widths import mean_minus, mean_plus, missing_bound, width
+from tarry.policies.elimination.widths import (
+    mean_minus,
+    mean_plus,
+    missing_bound,
+    spacing_of,
+    width_again,
+)
 from tarry.policies.protocol import Setting
 from tarry.randomness import Random
 
@@ -25,16 +31,18 @@ class SEPKRule(NamedTuple):
         """The next arm of the sweep; after a full sweep, first the elimination."""
         if self.sweep.finished():
             size = self.sweep.position[0]
+            before, radius, regular = -1, 0.0, size / self.max_delay
             for k in range(size):
                 arm = self.sweep.active[k]
-                radius = width(self.log_term, ledger.plays[arm])
+                radius = width_again(self.log_term, ledger.plays[arm], before, radius)
+                before = ledger.plays[arm]
                 missing = ledger.missing(arm)
                 window = ledger.window(arm)
-                spacing = ledger.spacing[arm] if ledger.spacing[arm] > 0 else size
+                spacing = spacing_of(ledger, arm, regular, self.max_delay)
                 few = (2 * missing + 8.0 * self.log_term + 1.0) / max(window, 1)
                 self.sweep.lower[arm] = max(
                     mean_minus(ledger, arm, now, self.max_delay) - radius,
-                    missing_bound(missing, spacing, self.max_delay, self.log_term),
+                    missing_bound(missing, spacing, self.log_term),
                 )
                 self.sweep.upper[arm] = min(
                     mean_plus(ledger, arm, self.max_delay) + radius,

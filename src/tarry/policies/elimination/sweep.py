@@ -46,20 +46,23 @@ class Sweep(NamedTuple):
 
         Returns how many arms are left.
         """
-        size = self.position[0]
         bar = threshold
+        for k in range(self.position[0]):
+            arm = self.active[k]
+            bar = max(bar, self.lower[arm]) if reward else min(bar, self.upper[arm])
+        return self.remove(reward, bar)
+
+    def remove(self, reward: bool, bar: float) -> int:
+        """`eliminate` for a caller that knows the best bound or threshold, `bar`, already."""
+        size = self.position[0]
         kept = 0
         if reward:
-            for k in range(size):
-                bar = max(bar, self.lower[self.active[k]])
             for k in range(size):
                 arm = self.active[k]
                 if self.upper[arm] >= bar:
                     self.active[kept] = arm
                     kept += 1
         else:
-            for k in range(size):
-                bar = min(bar, self.upper[self.active[k]])
             for k in range(size):
                 arm = self.active[k]
                 if self.lower[arm] <= bar:

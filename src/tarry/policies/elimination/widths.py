@@ -13,6 +13,14 @@ def width(log_term: float, count: int) -> float:
     return math.sqrt(2.0 * log_term / max(count, 1))
 
 
+def width_again(log_term: float, count: int, before: int, known: float) -> float:
+    """`width` of `count`, which is `known` if that of `before` is: a root takes as long as a play.
+
+    Active arms are played, and become complete, equally often but for one play.
+    """
+    return known if count == before else width(log_term, count)
+
+
 def mean_minus(ledger: Ledger, arm: int, now: int, max_delay: int) -> float:
     """mu_minus: each missing play counts the age it has already reached."""
     known = ledger.missing_age(arm, now) + ledger.seen_sum[arm]
@@ -30,10 +38,15 @@ def mean_complete(ledger: Ledger, arm: int, max_delay: int) -> float:
     return ledger.complete_sum[arm] / (max_delay * max(ledger.complete[arm], 1))
 
 
-def missing_bound(missing: int, spacing: int, max_delay: int, log_term: float) -> float:
-    """L3 = spacing / D * (m / 2 - 8 L - 1): so many plays are out that the mean must be long.
+def missing_bound(missing: int, spacing: float, log_term: float) -> float:
+    """L3 = spacing * (m / 2 - 8 L - 1): so many plays are out that the mean must be long.
 
-    `spacing` is the time between two plays of the arm: the number of active arms, where each
-    sweep plays each of them once.
+    `spacing` is the time between two plays of the arm, over D: the number of active arms, where
+    each sweep plays each of them once.
     """
-    return spacing / max_delay * (missing / 2 - 8.0 * log_term - 1.0)
+    return spacing * (missing / 2 - 8.0 * log_term - 1.0)
+
+
+def spacing_of(ledger: Ledger, arm: int, regular: float, max_delay: int) -> float:
+    """The least time between two plays of an arm, over D: `regular` where its sweeps say it."""
+    return ledger.spacing[arm] / max_delay if ledger.spacing[arm] > 0 else regular
