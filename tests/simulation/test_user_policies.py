@@ -257,6 +257,35 @@ def test_insisting_on_compiled_code_is_refused_with_the_reason(rule: Any) -> Non
         play(rule, mode="compiled")
 
 
+class Silent(NamedTuple):
+    """Forgets to return."""
+
+    arms: int
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> Any:
+        """None."""
+        self.arms + 1
+
+
+class Halved(NamedTuple):
+    """Takes a quotient for an arm."""
+
+    arms: int
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> Any:
+        """A half."""
+        return self.arms / 2
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"), [(Silent, "does not always return an arm"), (Halved, "returns a float64")]
+)
+def test_a_choice_that_is_no_arm_is_told_in_words(rule: Any, words: str) -> None:
+    """Not in those of the compiler."""
+    with pytest.raises(PolicyError, match=rf"cannot run compiled: select {words}\."):
+        play(lambda setting: rule(setting.arms), mode="compiled")
+
+
 def test_asking_for_interpreted_runs_brings_no_warning() -> None:
     """Whoever asks for an interpreted run knows why it is one."""
     with warnings.catch_warnings():

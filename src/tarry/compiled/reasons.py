@@ -1,5 +1,6 @@
 """Why a user's rule cannot be compiled, in words."""
 
+import re
 from typing import Any
 
 from tarry.compiled.inside import NumbaError
@@ -17,6 +18,11 @@ _STORY = (
     "No implementation of function Function(<function ",
     "raised from",
     ">>>",
+)
+
+# Where the loop takes what `select` returned for an arm: the type of it.
+_CHOSEN = re.compile(
+    r">>> (?:book_start\(.*, (\S+), int64|resolve\(\w*World\(.*\), int64, (\S+)|lt\((none), .*)\)"
 )
 
 
@@ -43,5 +49,10 @@ def in_words(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not isinstance(error, NumbaError):
         return f"Numba fails with {type(error).__name__} {' '.join(lines[:1])!r}"
+    chosen = _CHOSEN.search(str(error))
+    kind = next(filter(None, chosen.groups())) if chosen else "int64"
+    if not kind.startswith("int"):
+        missing = kind == "none" or kind.startswith("Optional")
+        return f"select {'does not always return an arm' if missing else f'returns a {kind}'}"
     told = [x for x in lines if not x.startswith(_STORY) and "Failed in nopython" not in x]
     return f"Numba says {(told or lines)[0].rstrip('.')!r}"
