@@ -363,3 +363,27 @@ time.sleep(0.1)
         timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("in_flight", ["censor", "keep"])
+def test_a_close_is_the_last_moment_known(in_flight: str, tmp_path: Path) -> None:
+    """Plays that were D old at the close are closed later too, and the others as old as then."""
+    clock = ManualClock()
+    agent = opened(tmp_path / "a.db", clock)
+    for _ in range(5):
+        agent.ask()
+    clock.advance(1.5)
+    agent.ask()
+    clock.advance(1.0)
+    counts = agent.counts
+    assert (counts.closed, counts.pending) == (5, 1)
+    agent.close()
+    clock.advance(100.0)
+    again = opened(tmp_path / "a.db", clock, in_flight=in_flight)
+    assert again.counts.closed == 5 + (in_flight == "keep")
+    times = again.history().times
+    assert times[:5].tolist() == [2.0] * 5
+    if in_flight == "censor":
+        assert again.counts.cancelled == 1
+        assert times[5] == pytest.approx(1.0)
+    again.close()

@@ -88,6 +88,11 @@ class Core:
         """How many plays there were."""
         return self.register.last
 
+    @property
+    def out(self) -> int:
+        """Plays that were neither answered, nor closed, nor cancelled when time was last settled."""
+        return self.asked - self.returned - self.closed - self.cancelled
+
     def counts(self, now: int) -> Counts:
         """The numbers at tick `now`: plays that have reached age D count as closed by then."""
         asked, returned, cancelled = self.register.last, self.returned, self.cancelled

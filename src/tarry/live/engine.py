@@ -217,7 +217,7 @@ class Engine:
         """Plays that an earlier process left out are cancelled at the last moment known."""
         with self._lock:
             core = self._core
-            if core.asked == core.returned + core.closed + core.cancelled:
+            if not core.out:
                 return 0
             self.odd["censored"] += censor(core, core.now)
             return self._record(core, Fact(CENSOR, core.now))  # some may have been D old
@@ -238,9 +238,24 @@ class Engine:
             self.closed = True
             try:
                 if self.path is not None:
+                    self._watch_until_now()
                     self.store.take_snapshot(state.dump(self._whole()))
             finally:
                 self.store.close()
+
+    def _watch_until_now(self) -> None:
+        """Plays out were watched until this moment: who goes on later is to know how old they are.
+
+        A rule that fails at this fails again when it goes on, and is no reason to lose the rest.
+        """
+        core, fact = self._whole(), Fact(TIME, self.ticker.now())
+        if not core.out:
+            return
+        self._dirty = True
+        with contextlib.suppress(Exception):
+            apply(core, fact)
+            self._record(core, fact)
+            self._dirty = False
 
     def backup(self, path: Path) -> None:
         """A copy of the store."""

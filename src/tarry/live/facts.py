@@ -6,7 +6,7 @@
     FAIL      it ended in failure
     CANCEL    nobody watches it any longer
     ADD, REMOVE, PAUSE, RESUME     what became of the arm `name`
-    TIME      time went on to here without a play: a decision failed
+    TIME      time went on to here without a play: a decision failed, or the agent was closed
     POLICY    from here on the policy `name` decides
     CENSOR    nobody watches any of the plays that are out any longer
 
