@@ -1,8 +1,14 @@
 """What users do to agents by mistake: each is refused in one sentence, and nothing is lost."""
 
+import contextlib
+import copy
+import gc
 import math
 import os
+import pickle
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,7 +16,7 @@ import numpy as np
 import pytest
 
 import tarry
-from tarry.errors import ConflictError, InputError, JournalError
+from tarry.errors import ConflictError, InputError, JournalError, LiveError, UnknownPlayError
 from tarry.live import Agent, ManualClock, recover
 
 
@@ -18,7 +24,8 @@ def opened(path: Any = None, policy: Any = None, **more: Any) -> Agent:
     """An agent with D = 2 s."""
     given: dict[str, Any] = {"clock": ManualClock(), "durability": "normal", "seed": 1} | more
     policy = tarry.DelayedUCB() if policy is None else policy
-    return Agent(policy, arms=["a", "b"], payoff="cost", max_delay=2.0, path=path, **given)
+    usual: dict[str, Any] = {"arms": ["a", "b"], "payoff": "cost", "max_delay": 2.0}
+    return Agent(policy, path=path, **(usual | given))
 
 
 def refused(kind: type[Exception], words: str, *given: Any, **more: Any) -> None:
@@ -246,5 +253,95 @@ def test_a_close_that_fails_says_what_is_lost(tmp_path: Path) -> None:
     agent.tell(agent.ask(), 0.5)
     path.rename(tmp_path / "b.db")
     agent.tell(agent.ask(), 0.5)
-    with pytest.raises(JournalError, match="its latest 2 facts are not written"):
+    with pytest.raises(JournalError, match="closed without its latest 2 facts"):
         agent.close()
+
+
+def test_the_name_in_a_block_can_be_copied_and_sent() -> None:
+    """A copy is the name of the arm; an agent itself is not to be copied."""
+    agent = opened(None)
+    with agent.play() as route:
+        for copied in (copy.copy(route), copy.deepcopy(route), pickle.loads(pickle.dumps(route))):  # noqa: S301
+            assert type(copied) is str
+            assert copied == route.arm
+    with pytest.raises(TypeError, match="make one in each process"):
+        pickle.dumps(agent)
+
+
+@pytest.mark.parametrize("play", ["1", 1.0, True, b"1", None])
+def test_what_is_no_id_is_told_so(play: Any) -> None:
+    """A float cannot hold every id: another play would be ended."""
+    agent = opened(None)
+    agent.ask()
+    with pytest.raises(UnknownPlayError, match="give what `ask` returned, or its `id`"):
+        agent.tell(play)
+
+
+def test_arms_that_are_no_list() -> None:
+    """One sentence."""
+    refused(InputError, "arms is 5; give a list of names", None, arms=5)
+
+
+def test_a_closed_agent_says_that_it_is_closed(tmp_path: Path) -> None:
+    """And not that its file is damaged."""
+    agent = opened(tmp_path / "a.db")
+    agent.tell(agent.ask(), 0.5)
+    agent.close()
+    for call in (agent.history, agent.ask, lambda: agent.backup(tmp_path / "b.db")):
+        with pytest.raises(LiveError, match=r"^The agent is closed; make a new one"):
+            call()
+
+
+def test_a_block_that_nobody_can_leave_is_given_up() -> None:
+    """Whatever held it: its play is cancelled when it is collected, and only if it was out."""
+    agent = opened()
+    stack = contextlib.ExitStack()
+    stack.enter_context(agent.play())
+    agent.play().__enter__()  # that is the question
+    with agent.play():
+        pass
+    stack.pop_all()
+    gc.collect()
+    counts = agent.counts
+    assert (counts.cancelled, counts.returned, counts.pending) == (2, 1, 0)
+
+
+def test_a_change_of_arms_that_was_not_written_can_be_tried_again(tmp_path: Path) -> None:
+    """While the disk is away the call fails, again and again; then it succeeds, once."""
+    path = tmp_path / "a.db"
+    agent = opened(path)
+    agent.tell(agent.ask(), 0.5)
+    for change, name in ((agent.add_arm, "c"), (agent.remove_arm, "a")):
+        path.rename(tmp_path / "away.db")
+        for _ in range(2):
+            with pytest.raises(JournalError, match="cannot be written"):
+                change(name)
+        (tmp_path / "away.db").rename(path)
+        change(name)
+        with pytest.raises(InputError):
+            change(name)
+    agent.close()
+    with opened(path, arms=None) as again:
+        assert again.arms == ("b", "c")
+
+
+def test_whoever_asks_after_the_end_is_told_so(tmp_path: Path) -> None:
+    """Daemon threads go on when a program ends: the file was closed, not deleted."""
+    code = f"""
+import atexit, threading, time
+said = []
+def late():
+    try:
+        agent.ask()
+    except Exception as error:
+        print(error, flush=True)
+atexit.register(late)
+import tarry
+agent = tarry.Agent(arms=["a", "b"], payoff="cost", max_delay=2.0, path={str(tmp_path / "a.db")!r})
+agent.tell(agent.ask(), 0.5)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stderr == ""
+    assert done.stdout.endswith("was closed when the program ended.\n")

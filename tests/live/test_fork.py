@@ -37,6 +37,7 @@ ENDINGS = {
     "ends": "sys.exit(0)",
     "deletes": "del agent; gc.collect(); sys.exit(0)",
     "closes": "agent.close(); sys.exit(0)",
+    "prints": "assert 'of the parent process' in repr(agent); sys.exit(0)",
     "asks": "ask(); sys.exit(0)",
     "ends at once": "os._exit(0)",
 }

@@ -100,6 +100,7 @@ class Agent:
         self.path = given.path
         self._clock = given.clock
         self._insist = on_store_failure == "raise"
+        self._unwritten: tuple[tuple[int, str] | None, int] = None, 0  # a change of arms, its fact
         self._most = given.history
 
     def ask(self, context: Mapping[str, Any] | None = None) -> Play:
@@ -248,6 +249,7 @@ class Agent:
         """
         engine = self._engine
         engine.check_process()
+        engine.check_file()
         chunks = engine.store.chunks()
         names, longest, now, (_, plays) = engine.look(
             lambda core, now: (
@@ -287,18 +289,30 @@ class Agent:
     def __repr__(self) -> str:
         """A line a person can read."""
         where = f", journal {str(self.path)!r}" if self.path else ""
+        if self.path and self._engine.is_foreign():
+            return f"<Agent of {policy_label(self.policy)}{where}, of the parent process>"
         return (
             f"<Agent of {policy_label(self.policy)}, {self.payoff}, arms {', '.join(self.arms)}"
             f"{where}: {self.counts.asked} plays>"
         )
 
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled: an agent lives in one process."""
+        raise TypeError(
+            "An agent cannot be pickled or copied; make one in each process, or send play ids."
+        )
+
     def _ask(self, context: Mapping[str, Any] | None) -> tuple[Play, int]:
         """A play, and the number of its fact in the store."""
+        self._wait_for_store()
+        return self._engine.ask(context)
+
+    def _wait_for_store(self) -> None:
+        """Where a store that fails is an error, nothing is begun before it works again."""
         engine = self._engine
         if self._insist and engine.store.trouble:
             engine.check_process()
-            engine.store.wait(engine.store.appended)  # nothing is begun before this works again
-        return engine.ask(context)
+            engine.store.wait(engine.store.appended)
 
     def _end(
         self, kind: int, play: Play | ActivePlay | int, delay: int | None = None
@@ -310,7 +324,14 @@ class Agent:
         self._end(CANCEL, play)
 
     def _change(self, kind: int, name: str) -> None:
-        self._flush(self._engine.change_arms(kind, name))
+        """A change that was made but could not be written is not made again, but written."""
+        change, seq = self._unwritten
+        if change != (kind, name):
+            self._wait_for_store()
+            seq = self._engine.change_arms(kind, name)
+        self._unwritten = (kind, name), seq
+        self._flush(seq)
+        self._unwritten = None, 0
 
     def _flush(self, seq: int) -> None:
         if self.path is not None:

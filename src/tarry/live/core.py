@@ -90,7 +90,7 @@ class Core:
 
     @property
     def out(self) -> int:
-        """Plays that were neither answered, nor closed, nor cancelled when time was last settled."""
+        """Plays neither answered, nor closed, nor cancelled when time was last settled."""
         return self.asked - self.returned - self.closed - self.cancelled
 
     def counts(self, now: int) -> Counts:

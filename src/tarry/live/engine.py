@@ -20,7 +20,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tarry.checks import as_whole
 from tarry.errors import ConflictError, JournalError, LiveError, TarryError, UnknownPlayError
 from tarry.live import forking, refusals, restore, state
 from tarry.live.censor import censor
@@ -28,7 +27,7 @@ from tarry.live.clock import TICKS, Ticker
 from tarry.live.core import Core
 from tarry.live.facts import ADD, CANCEL, CENSOR, RETURN, START, STOPPED, TIME, Fact, Row, apply
 from tarry.live.history import due_chunks
-from tarry.live.ids import Ids, new_identity
+from tarry.live.ids import Ids, as_id, new_identity
 from tarry.live.plays import Arm, Counts, Odd, Play, Told, new_play
 from tarry.live.store.protocol import Store
 from tarry.policies.label import policy_label
@@ -192,11 +191,11 @@ class Engine:
             if self.ids.first <= number <= self._core.register.last:  # nearly always
                 return number
         else:
-            whole = as_whole(getattr(play, "id", play))
+            whole = as_id(getattr(play, "id", play))
         self.check_process()
         try:
             if whole is None:
-                raise refusals.unknown_play(play, self._core.asked)
+                raise refusals.no_id(play)
             return self.ids.number_of(whole, self._core.asked)
         except UnknownPlayError:
             self.odd["unknown"] += 1
@@ -229,7 +228,7 @@ class Engine:
 
     def close(self) -> None:
         """Write down the state and let go; in a forked child, do nothing."""
-        if os.getpid() != self._process:
+        if self.is_foreign():
             return
         self._check_free("closed")
         with self._lock:
@@ -260,12 +259,22 @@ class Engine:
     def backup(self, path: Path) -> None:
         """A copy of the store."""
         self._check_free("copied")
+        self.check_file()
         self.store.backup(path)
+
+    def check_file(self) -> None:
+        """Refuse what needs a file that was let go."""
+        if self.closed and self.path is not None:
+            raise refusals.closed()
 
     def check_process(self) -> None:
         """Refuse everything in a child of a fork: the file is the parent's."""
-        if os.getpid() != self._process:
+        if self.is_foreign():
             raise refusals.forked(self.path)
+
+    def is_foreign(self) -> bool:
+        """Whether this is a child of the process that opened the file."""
+        return os.getpid() != self._process
 
     def before_fork(self) -> None:
         """See `tarry.live.forking`."""
@@ -343,7 +352,7 @@ class Engine:
     def _ready(self) -> Core:
         """The core, to be changed; an error if that cannot be."""
         if self.closed:
-            raise LiveError("The agent is closed; make a new one, with the same path to go on.")
+            raise refusals.closed()
         return self._whole() if self._dirty else self._core
 
     def _whole(self) -> Core:

@@ -6,8 +6,10 @@ The id of another agent is thus unknown here. An agent that goes on as another o
 or one whose journal is from before there were identities) has several, each from some number on.
 """
 
+import operator
 import secrets
 from collections.abc import Sequence
+from typing import Any
 
 from tarry.live.refusals import unknown_play
 
@@ -19,6 +21,14 @@ STEP = 15  # 2^40 leaves 1 modulo 3 and 5: ids taken modulo 2, 3, 5 or 10 go on 
 def new_identity() -> int:
     """One that hardly any other agent has; every so many plays are as many ids."""
     return STEP * (secrets.randbelow(MOST // STEP - 1) + 1)
+
+
+def as_id(value: Any) -> int | None:
+    """`value` as an id; None if it is no whole number, or a float, which cannot hold every id."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
 
 
 class Ids:

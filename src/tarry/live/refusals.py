@@ -33,6 +33,14 @@ def unknown_play(number: object, asked: int) -> UnknownPlayError:
     )
 
 
+def no_id(value: object) -> UnknownPlayError:
+    """Something that cannot be the id of a play."""
+    return UnknownPlayError(
+        f"There is no play {shortened(value)}; give what `ask` returned, or its `id`, a whole "
+        f"number."
+    )
+
+
 def stopped(policy: str) -> LiveError:
     """A policy chooses to stop."""
     return LiveError(
@@ -47,6 +55,11 @@ def forked(path: Path | None) -> JournalError:
         f"The journal {path} was opened before this process was forked, and belongs to the parent; "
         f"open an agent after the fork in each process, with a path of its own."
     )
+
+
+def closed() -> LiveError:
+    """A call comes after the close."""
+    return LiveError("The agent is closed; make a new one, with the same path to go on.")
 
 
 def in_the_middle(what: str) -> LiveError:

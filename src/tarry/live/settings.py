@@ -1,6 +1,7 @@
 """What an agent is made with, checked at the border."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,7 +125,7 @@ def check_horizon(policy: Any, payoff: str, horizon: int | None) -> int:
 
 def check_names(arms: Any) -> list[str]:
     """Names of arms, at least one, all different."""
-    if isinstance(arms, str):
+    if isinstance(arms, str) or not isinstance(arms, Iterable):
         raise InputError(f"arms is {arms!r}; give a list of names.")
     names = list(arms)
     if not names or not all(isinstance(name, str) and name for name in names):

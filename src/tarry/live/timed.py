@@ -2,6 +2,7 @@
 
 # ruff: noqa: SLF001  # an agent and its blocks are two halves of one thing
 
+import contextlib
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -36,6 +37,10 @@ class ActivePlay(str):
         name._block = block
         name.id, name.arm, name.time = play
         return name
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """A copy, here or in another process, is the name alone."""
+        return str, (self.arm,)
 
     def tell(self, delay: float | None = None) -> Told:
         """It came back just now, or took `delay` seconds."""
@@ -130,6 +135,13 @@ class TimedPlay:
         self._end(error)
         if error is None or isinstance(error, Exception):  # else this is no time to wait
             await self._agent._flush_async(self._seq)
+
+    def __del__(self) -> None:
+        """A block that nobody can leave any more is given up, as one that was left from outside."""
+        if self._play is not None and not self._over:
+            self._waits = False  # this is no time to wait
+            with contextlib.suppress(Exception):
+                self.finish(CANCEL)
 
     def _begin(self, play: Play) -> ActivePlay:
         self._play = play

@@ -187,10 +187,12 @@ class SqliteStore:
                 self._using(self._fold)
         except JournalError as error:
             lost = self.appended - self.durable
-            what = f"its latest {lost} facts are not written" if lost else "all facts are in it"
             raise JournalError(
-                f"The journal {self.path} is closed and {what}, but the end of its work failed "
-                f"({self.trouble}); see to the disk before it is opened again."
+                f"The journal {self.path} is closed without its latest {lost} facts, which could "
+                f"not be written ({self.trouble}); see to the disk before it is opened again."
+                if lost
+                else f"The journal {self.path} is closed with all facts in it, but the end of its "
+                f"work failed ({self.trouble}); see to the disk before it is opened again."
             ) from error
         finally:
             self._mark.close()
@@ -205,6 +207,9 @@ class SqliteStore:
 
     def _using(self, work: Callable[[], None]) -> None:
         """Let `work` use the first connection; the caller holds its lock."""
+        if not self._ended.alive:
+            self.trouble = "the program ends"
+            raise JournalError(f"The journal {self.path} was closed when the program ended.")
         try:
             self._check_files()
             work()
