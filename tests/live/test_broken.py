@@ -345,3 +345,46 @@ agent.tell(agent.ask(), 0.5)
     )
     assert done.stderr == ""
     assert done.stdout.endswith("was closed when the program ended.\n")
+
+
+@pytest.mark.parametrize("jump", [-1e18, 1e18, math.nan])
+def test_a_clock_that_leaves_this_world_and_comes_back(jump: float) -> None:
+    """Calls meanwhile are refused, and those after it go on."""
+    clock = ManualClock()
+    agent = opened(clock=clock)
+    play = agent.ask()
+    clock.time = jump
+    with pytest.raises(InputError, match="The clock says"):
+        agent.ask()
+    with pytest.raises(InputError, match="The clock says"):
+        agent.tell(play)
+    clock.time = 0.5
+    agent.tell(play)
+    assert agent.history().times.tolist() == [0.5]
+    with pytest.raises(InputError, match="The clock says"), agent.play():
+        clock.time = jump
+
+
+@pytest.mark.parametrize("name", [None, [1], 3, b"a"])
+def test_arms_are_called_by_their_names(name: Any) -> None:
+    """Nothing is changed, and nothing has to be repaired."""
+    agent = opened()
+    for change in (agent.add_arm, agent.remove_arm, agent.pause_arm, agent.resume_arm):
+        with pytest.raises(InputError):
+            change(name)
+    agent.tell(agent.ask(), 0.5)
+    assert agent.counts.repaired == 0
+
+
+def test_facts_that_a_new_policy_cannot_learn_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Evidence is made anew for a rule that fails at every play: as many are unheard."""
+    clock = ManualClock()
+    with opened(tmp_path / "a.db", clock=clock) as agent:
+        for _ in range(4):
+            agent.tell(agent.ask(), 0.5)
+    monkeypatch.setattr(Moody, "bad", [1])
+    with opened(tmp_path / "a.db", Moody(), clock=clock) as agent:
+        assert agent.counts.unheard == 4
+        assert agent.counts.returned == 4

@@ -19,8 +19,9 @@ from tests.live.http_servers import Handler, Way, after, serving
 from tests.live.test_httpx import WAYS
 
 import tarry
+from tarry.errors import InputError
 from tarry.live import ManualClock
-from tarry.live.httpx import AsyncTransport, Route
+from tarry.live.httpx import AsyncTransport, Route, Transport
 from tarry.live.routing.answers import retry_after
 from tarry.live.routing.book import Book
 
@@ -440,3 +441,71 @@ def test_a_task_cancelled_by_asyncio_itself_leaves_no_play(slow_agent: tarry.Age
 
     with serving(after(0.5)) as [server]:
         asyncio.run(main())
+
+
+def test_a_body_that_is_dropped_gives_its_connection_back() -> None:
+    """A reader who takes one chunk and goes away, without closing anything, blocks nobody."""
+    limits = httpx.Limits(max_connections=2)
+    timeout = httpx.Timeout(5.0, pool=0.5)
+
+    def chunks(handler: Handler) -> None:
+        handler.reply(body=b"x" * 300_000)
+
+    for until in ("headers", "body"):
+        with serving(chunks) as [one]:
+            sender = httpx.HTTPTransport(limits=limits)
+            transport = Transport({"one": one.url}, max_delay=5.0, until=until, transport=sender)
+            with httpx.Client(transport=transport, timeout=timeout) as client:
+                for _ in range(5):
+                    answer = client.send(client.build_request("GET", "http://routed/"), stream=True)
+                    next(answer.iter_raw(1000))
+                    del answer
+                assert len(client.get("http://routed/").content) == 300_000
+                assert transport.agent.counts.cancelled == (5 if until == "body" else 0)
+
+
+def test_a_body_that_is_dropped_on_a_loop_gives_its_connection_back() -> None:
+    """As `test_a_body_that_is_dropped_gives_its_connection_back`."""
+
+    def chunks(handler: Handler) -> None:
+        handler.reply(body=b"x" * 300_000)
+
+    async def first_chunk(client: httpx.AsyncClient) -> None:
+        answer = await client.send(client.build_request("GET", "http://routed/"), stream=True)
+        async for _ in answer.aiter_raw(1000):
+            return
+
+    async def run(url: str) -> None:
+        sender = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_connections=2))
+        transport = AsyncTransport({"one": url}, max_delay=5.0, until="body", transport=sender)
+        timeout = httpx.Timeout(5.0, pool=1.0)
+        async with httpx.AsyncClient(transport=transport, timeout=timeout) as client:
+            for _ in range(5):
+                await first_chunk(client)
+                await asyncio.sleep(0)  # the loop closes what was dropped
+            assert len((await client.get("http://routed/")).content) == 300_000
+            assert transport.agent.counts.cancelled == 5
+
+    with serving(chunks) as [one]:
+        asyncio.run(run(one.url))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"routes": ["http://a"]}, "routes is"),
+        ({"routes": {}}, "routes is"),
+        ({"host": 3}, "host is 3"),
+        ({"agent": 3}, "agent is 3"),
+        ({"longest_pause": -1}, "longest_pause is -1"),
+        ({"payoff": "reward"}, "a cost"),
+    ],
+    ids=str,
+)
+def test_what_a_transport_cannot_be_made_of(given: dict[str, Any], words: str) -> None:
+    """One sentence each."""
+    usual: dict[str, Any] = {"routes": {"a": "http://a.example"}}
+    with pytest.raises(InputError, match=words):
+        Transport(**(usual | ({} if "agent" in given else {"max_delay": 1.0}) | given))
+    with pytest.raises(InputError, match="headers of a route"):
+        Route("http://a.example", headers={"a": 3})  # type: ignore[dict-item]

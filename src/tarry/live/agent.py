@@ -5,7 +5,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from tarry.errors import JournalError
+from tarry.checks import shortened
+from tarry.errors import InputError, JournalError
 from tarry.live.clock import Clock, to_seconds
 from tarry.live.core import REMEMBERED, Core
 from tarry.live.explain import Explanation, explanation
@@ -325,6 +326,8 @@ class Agent:
 
     def _change(self, kind: int, name: str) -> None:
         """A change that was made but could not be written is not made again, but written."""
+        if not isinstance(name, str):
+            raise InputError(f"The arm is {shortened(name)}; give its name.")
         change, seq = self._unwritten
         if change != (kind, name):
             self._wait_for_store()

@@ -19,7 +19,10 @@ FAR = 10**12  # ticks; a clock that has gone on so far may have gone too far
 
 def to_ticks(seconds: float) -> int:
     """Whole ticks nearest to `seconds`."""
-    return round(seconds * TICKS)
+    try:
+        return round(seconds * TICKS)
+    except (ValueError, OverflowError) as error:
+        raise _no_time(seconds) from error
 
 
 def to_seconds(ticks: int) -> float:
@@ -136,7 +139,7 @@ class Ticker:
         except (TypeError, ValueError, OverflowError) as error:
             raise _no_time(seconds) from error
         passed = raw - self._raw
-        if passed > FAR and not _fits(seconds):
+        if abs(passed) > FAR and not _fits(seconds):
             raise _no_time(seconds)
         self._raw = raw
         if passed > 0:

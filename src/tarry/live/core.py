@@ -283,7 +283,8 @@ class Core:
     def arm(self, name: str) -> Arm:
         """The arm of this name."""
         if name not in self.arms:
-            raise InputError(f"There is no arm {name!r}; the arms are {', '.join(self.arms)}.")
+            have = f"the arms are {', '.join(self.arms)}" if self.arms else "all were removed"
+            raise InputError(f"There is no arm {name!r}; {have}.")
         return self.arms[name]
 
     def by_slot(self, slot: int | None) -> Arm:

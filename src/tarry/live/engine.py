@@ -361,6 +361,7 @@ class Engine:
             name = "The agent" if self.path is None else f"The journal {self.path}"
             self.odd["unheard"] += self._core.maker.unheard
             core = restore.restored(self.policy, self.store.settings, self.store, name)
+            core.maker.unheard = 0  # those of the past were counted when they happened
             self._core = self._made(core)
             self._dirty = False
             self.odd["repaired"] += 1
@@ -369,7 +370,6 @@ class Engine:
 
     def _made(self, core: Core) -> Core:
         core.id_of = self.ids.known_as
-        core.maker.unheard = 0  # those of the past were counted when they happened
         return core.hasten()
 
     def _defer(self, kind: int, number: int, delay: int | None) -> Told | bool:

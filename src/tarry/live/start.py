@@ -104,9 +104,10 @@ def _called(settings: dict[str, Any]) -> str:
 
 def _check_arms(path: Path, core: Core, names: list[str] | None) -> None:
     here = list(core.arms)
+    have = ", ".join(here) or "(none)"
     if names is not None and sorted(names) != sorted(here):
         raise JournalError(
-            f"The journal {path} has the arms {', '.join(here)}, but {', '.join(names)} "
+            f"The journal {path} has the arms {have}, but {', '.join(names)} "
             f"are given; leave arms out and use add_arm and remove_arm."
         )
 

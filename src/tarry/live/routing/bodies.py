@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
 from typing import Any
 
+import anyio
+
 from tarry.live.routing.attempt import Attempt
 from tarry.live.routing.book import Book
 from tarry.live.routing.delivery import Delivery, Readers
@@ -43,7 +45,14 @@ class SyncBody(_Watched):
     """The body of an answer."""
 
     def __iter__(self) -> Iterator[bytes]:
-        """The bytes as they come."""
+        """The bytes as they come; a reader who goes away, or is collected, wants no more."""
+        try:
+            yield from self._watched()
+        except GeneratorExit:
+            self.close()
+            raise
+
+    def _watched(self) -> Iterator[bytes]:
         delivery = self._delivery
         if delivery is None:
             yield from self._stream
@@ -76,7 +85,17 @@ class AsyncBody(_Watched):
     """The body of an answer, for event loops."""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """The bytes as they come."""
+        """The bytes as they come; a reader who goes away, or is collected, wants no more."""
+        async with _closing(self._watched()) as chunks:
+            try:
+                async for chunk in chunks:
+                    yield chunk
+            except GeneratorExit:
+                with anyio.CancelScope(shield=True):
+                    await self.aclose()
+                raise
+
+    async def _watched(self) -> AsyncIterator[bytes]:
         async with _closing(aiter(self._stream)) as chunks:
             delivery = self._delivery
             if delivery is None:

@@ -29,7 +29,7 @@ class Book:
         self.unbooked = 0
         self._without: set[str] = set()
         self._since = 0  # notes lost since the last one that was taken
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # answers may end inside the garbage collector
 
     def write(self, attempt: Attempt, ending: Ending) -> None:
         """The attempt ends so, unless it has ended before."""

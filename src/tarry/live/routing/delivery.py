@@ -101,9 +101,8 @@ class Readers:
                 self._thread.start()
 
     def discard(self, delivery: Delivery) -> None:
-        """The play is over."""
-        with self._lock:
-            self._away.discard(delivery)
+        """The play is over. Without the lock: this may be inside the garbage collector."""
+        self._away.discard(delivery)
 
     def _look(self) -> None:
         pause = threading.Event()
@@ -113,7 +112,7 @@ class Readers:
                 if not self._away:
                     self._thread = None
                     return
-                away = [delivery for delivery in self._away if self._too_long(delivery)]
+                away = [delivery for delivery in list(self._away) if self._too_long(delivery)]
                 self._away.difference_update(away)
             for delivery in away:
                 self.left += delivery.attempt.ending is None

@@ -5,7 +5,7 @@ grow old, and be closed at D at last. So it waits here first: the choice is made
 room, with the evidence of that moment, and the pool never lets anybody wait.
 """
 
-import threading
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import anyio
@@ -34,21 +34,29 @@ def _patience(request: Any) -> float | None:
 
 
 class Gate:
-    """For threads."""
+    """For threads. A body may be given up inside the garbage collector, where no lock is safe."""
 
     def __init__(self, http: Any, room: int | None) -> None:
         self._http = http
-        self._free = None if room is None else threading.Semaphore(room)
+        self._limited = room is not None
+        self._places: SimpleQueue[None] = SimpleQueue()  # as many as are free
+        for _ in range(room or 0):
+            self._places.put(None)
 
     def enter(self, request: Any) -> None:
         """Wait for room, as long as the client's timeout for the pool allows."""
-        if self._free is not None and not self._free.acquire(timeout=_patience(request)):
-            raise self._http.PoolTimeout("No connection of the pool was free.", request=request)
+        if not self._limited:
+            return
+        try:
+            self._places.get(timeout=_patience(request))
+        except Empty:
+            error = self._http.PoolTimeout("No connection of the pool was free.", request=request)
+            raise error from None
 
     def leave(self) -> None:
         """There is room for another one."""
-        if self._free is not None:
-            self._free.release()
+        if self._limited:
+            self._places.put(None)
 
 
 class AsyncGate:

@@ -38,6 +38,10 @@ class Route:
                 f"The URL of a route is {self.url!r}; give one with scheme and host, such as "
                 f"https://eu.example.org/v1."
             )
+        headers: Any = self.headers
+        given = [*headers, *headers.values()] if isinstance(headers, Mapping) else [headers]
+        if not all(isinstance(text, str) for text in given):
+            raise InputError("The headers of a route are texts by name; give a dict of them.")
 
 
 def as_route(route: "Route | str") -> Route:

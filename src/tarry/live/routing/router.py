@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from tarry.checks import check_whole
+from tarry.checks import check_positive, check_whole, shortened
 from tarry.errors import InputError, LiveError
 from tarry.live.agent import Agent
 from tarry.live.plays import Play
@@ -35,6 +35,25 @@ class RouteCounts(NamedTuple):
 def idempotent_method(request: Any) -> bool:
     """Whether the request may be sent twice, by its method."""
     return request.method in IDEMPOTENT
+
+
+def _check_kinds(
+    routes: object, agent: object, host: object, settings: Mapping[str, object]
+) -> None:
+    """Refuse what a transport cannot be made of."""
+    if not isinstance(routes, Mapping) or not routes:
+        raise InputError(
+            f"routes is {shortened(routes)}; give a URL, or a Route, for the name of each arm."
+        )
+    if agent is not None and not hasattr(agent, "ask"):
+        raise InputError(f"agent is {shortened(agent)}; give a tarry.Agent, or leave it out.")
+    if settings.get("payoff", getattr(agent, "payoff", "cost")) != "cost":
+        raise InputError(
+            "The payoff of a transport is the time that a route takes, and a cost; give "
+            "an agent with payoff='cost'."
+        )
+    if host is not None and not isinstance(host, str):
+        raise InputError(f"host is {shortened(host)}; give the name of one, or None for all.")
 
 
 class Router:
@@ -77,6 +96,8 @@ class Router:
     ) -> None:
         check_choice("until", until, ("headers", "first-byte", "body"))
         self._retry = check_whole("number of retries", retry, 0)
+        check_positive("longest_pause", longest_pause)
+        _check_kinds(routes, agent, host, settings)
         self.routes = {name: as_route(route) for name, route in routes.items()}
         if agent is not None and settings:
             raise InputError(
@@ -99,7 +120,7 @@ class Router:
 
     def _agent(self, settings: dict[str, Any]) -> Agent:
         """An agent of the transport's own."""
-        agent = Agent(arms=list(self.routes), payoff="cost", **settings)
+        agent = Agent(**{"arms": list(self.routes), "payoff": "cost", **settings})
         if agent.path is not None:
             resume_all(agent)
         return agent
