@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import errno
 import gc
 import math
 import os
@@ -17,7 +18,7 @@ import pytest
 
 import tarry
 from tarry.errors import ConflictError, InputError, JournalError, LiveError, UnknownPlayError
-from tarry.live import Agent, ManualClock, recover
+from tarry.live import Agent, ManualClock, Told, recover
 
 
 def opened(path: Any = None, policy: Any = None, **more: Any) -> Agent:
@@ -388,3 +389,83 @@ def test_facts_that_a_new_policy_cannot_learn_are_counted(
     with opened(tmp_path / "a.db", Moody(), clock=clock) as agent:
         assert agent.counts.unheard == 4
         assert agent.counts.returned == 4
+
+
+@pytest.mark.parametrize("how", ["tell", "tell by id", "fail", "cancel"])
+def test_a_block_whose_end_was_told_to_the_agent_is_over(how: str) -> None:
+    """Its own end says nothing more, and takes the place of no exception."""
+    agent = opened(clock=None)
+
+    def work() -> None:
+        with agent.play() as play:
+            if how == "tell by id":
+                agent.tell(play.id, 0.3)
+            else:
+                getattr(agent, how)(play)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        work()
+    counts = agent.counts
+    assert counts.returned + counts.cancelled == 1
+    assert (counts.late, counts.conflicts, counts.failed) == (0, 0, how == "fail")
+
+
+def test_a_play_of_a_block_has_one_answer() -> None:
+    """As any other."""
+    agent = opened()
+    with agent.play() as play:
+        play.tell(0.04)
+        assert play.tell() is Told.REPEATED
+        assert play.tell(0.04) is Told.REPEATED
+        assert not play.cancel()
+        with pytest.raises(ConflictError):
+            play.tell(0.05)
+        with pytest.raises(ConflictError):
+            play.fail()
+    assert agent.counts.returned == 1
+
+
+def test_a_name_that_is_too_long_is_told_so(tmp_path: Path) -> None:
+    """Nothing is left behind."""
+    refused(InputError, "at most 240 bytes", tmp_path / ("x" * 250))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_journal_that_finds_no_room_is_not_damaged(tmp_path: Path) -> None:
+    """Made where files may not grow: nothing is to be recovered, and no piece is left."""
+    code = f"""
+import resource, signal, tarry
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
+try:
+    tarry.Agent(arms=["a"], payoff="cost", max_delay=2.0, path={str(tmp_path / "a.db")!r})
+except tarry.errors.JournalError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.stderr, done.stdout.count("\n")) == ("", 1)
+    assert "cannot be made" in done.stdout
+    assert "damaged" not in done.stdout
+    assert {file.name for file in tmp_path.iterdir()} <= {"a.db"}
+    with opened(tmp_path / "a.db") as agent:
+        agent.tell(agent.ask(), 0.5)
+
+
+def test_a_journal_that_can_only_be_read_is_recovered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a disk that the kernel has made read-only."""
+    with opened(tmp_path / "a.db") as agent:
+        agent.tell(agent.ask(), 0.5)
+    real = os.open
+
+    def read_only(path: Any, flags: int, *more: Any) -> int:
+        if str(path).endswith("a.db") and flags & os.O_RDWR:
+            raise OSError(errno.EROFS, "Read-only file system")
+        return real(path, flags, *more)
+
+    monkeypatch.setattr(os, "open", read_only)
+    assert recover(tmp_path / "a.db", tmp_path / "b.db").events >= 2

@@ -320,6 +320,10 @@ class Agent:
     ) -> tuple[Told | bool, int]:
         return self._engine.end(kind, self._engine.number_of(play), delay)
 
+    def _is_answered(self, play: int) -> bool:
+        number = self._engine.number_of(play)
+        return self._engine.look(lambda core, _: core.is_answered(number))
+
     def _give_up(self, play: Play) -> None:
         """The choice did not reach anybody: the play is cancelled, and nobody waits for that."""
         self._end(CANCEL, play)

@@ -254,6 +254,11 @@ class Core:
         """Whether the play is out, as far as was noticed."""
         return self.knows(number) and self.register.status[number & self.register.mask] == OUT
 
+    def is_answered(self, number: int) -> bool:
+        """Whether somebody said how the play ended, or gave it up."""
+        ends = (RETURNED, FAILED, CANCELLED)
+        return self.knows(number) and self.register.status[number & self.register.mask] in ends
+
     def add_arm(self, name: str, now: int) -> None:
         """A new arm, open from now on."""
         if name in self.arms:

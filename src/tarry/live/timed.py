@@ -45,8 +45,8 @@ class ActivePlay(str):
     def tell(self, delay: float | None = None) -> Told:
         """It came back just now, or took `delay` seconds."""
         block = self._block
-        ticks = block.passed() if delay is None else check_delay(delay)
-        told = block.finish(RETURN, ticks)
+        measured = None if block.is_over() else block.passed()
+        told = block.finish(RETURN, measured if delay is None else check_delay(delay))
         return told if isinstance(told, Told) else Told.REPEATED
 
     def fail(self) -> Told:
@@ -95,10 +95,12 @@ class TimedPlay:
         """How long the block has lasted, in ticks."""
         return to_ticks(self._watch())
 
+    def is_over(self) -> bool:
+        """Whether the end of the play was told, of it or of its agent."""
+        return self._over or self._agent._is_answered(self.play.id)
+
     def finish(self, kind: int, delay: int | None = None) -> Told | bool:
-        """The play ended so; only the first end counts."""
-        if self._over:
-            return False if kind == CANCEL else Told.REPEATED
+        """The play ended so; only the first end counts, and another answer is refused."""
         outcome, self._seq = self._agent._end(kind, self.play.id, delay)
         self._over = True
         if self._waits:
@@ -153,7 +155,7 @@ class TimedPlay:
             raise LiveError("This block was entered before; call agent.play() for each play.")
 
     def _end(self, error: BaseException | None) -> None:
-        if self._over:
+        if self.is_over():
             return
         if error is None:
             self.finish(RETURN, self.passed())

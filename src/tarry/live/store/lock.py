@@ -43,9 +43,8 @@ class FileLock:
 
     def __init__(self, path: Path, *, make: bool) -> None:
         """Open and lock the file; a new one is made if `make` says so."""
-        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if make else 0)
         try:
-            self._fd = os.open(path, flags, 0o666)
+            self._fd = _opened(path, make=make)
         except OSError as error:
             raise JournalError(
                 f"The journal {path} cannot be opened or made ({error.strerror}); give a path in a "
@@ -92,6 +91,16 @@ class FileLock:
         if self._open:
             self._open = False
             os.close(self._fd)
+
+
+def _opened(path: Path, *, make: bool) -> int:
+    """The file; for reading alone if nothing is to be made and the disk takes nothing any more."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if make else 0), 0o666)
+    except OSError:
+        if make:
+            raise
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
 class MarkFile:

@@ -1,5 +1,6 @@
 """Opening a journal: is it ours, is it whole, is it all there."""
 
+import contextlib
 import logging
 import sqlite3
 import tempfile
@@ -89,25 +90,33 @@ def locked(path: Path, *, make: bool) -> FileLock:
 
 def made(path: Path, settings: dict[str, Any]) -> None:
     """Write a new, complete journal."""
-    with explained(path):
-        db = connect(path)
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("BEGIN IMMEDIATE")
-            create(db, settings)
-            db.execute("COMMIT")
-        finally:
-            db.close()
+    db = connect(path)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("BEGIN IMMEDIATE")
+        create(db, settings)
+        db.execute("COMMIT")
+    finally:
+        db.close()
 
 
 def _replaced(path: Path, lock: FileLock, make: Callable[[Path], None]) -> FileLock:
     """Put what `make` writes into the place of the file, all at once; the lock of the new file."""
     part = path.with_name(path.name + ".part")
-    for piece in (part, wal_path(part)):
-        piece.unlink(missing_ok=True)
-    make(part)
-    new = FileLock(part, make=False)
-    part.replace(path)
+    pieces = part, wal_path(part)
+    try:
+        for piece in pieces:
+            piece.unlink(missing_ok=True)
+        make(part)
+        new = FileLock(part, make=False)
+        part.replace(path)
+    except (sqlite3.Error, OSError) as error:
+        for piece in pieces:
+            with contextlib.suppress(OSError):
+                piece.unlink(missing_ok=True)
+        raise JournalError(
+            f"The journal {path} cannot be made ({error}); see to the disk, or give another path."
+        ) from error
     lock.close()
     return new
 

@@ -20,6 +20,8 @@ KINDS = {
     stat.S_IFBLK: "a device",
 }
 
+LONGEST = 240  # bytes of a name; file systems allow 255, and others get longer names beside it
+
 
 def check_path(path: Any) -> Path:
     """A path that a file can have."""
@@ -27,6 +29,11 @@ def check_path(path: Any) -> Path:
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(
             f"The path is {path!r}; give the name of a file, as text without NUL or a pathlib.Path."
+        )
+    if len(os.fsencode(Path(text).name)) > LONGEST:
+        raise InputError(
+            f"The name of the file has {len(Path(text).name)} letters; give one of at most "
+            f"{LONGEST} bytes, since others are kept beside it."
         )
     if text == ":memory:":
         raise InputError(
