@@ -469,3 +469,16 @@ def test_a_journal_that_can_only_be_read_is_recovered(
 
     monkeypatch.setattr(os, "open", read_only)
     assert recover(tmp_path / "a.db", tmp_path / "b.db").events >= 2
+
+
+def test_a_file_that_is_cut_short_in_use_is_not_written_any_more(tmp_path: Path) -> None:
+    """Nothing is acknowledged after it, and what was is saved."""
+    path = tmp_path / "a.db"
+    agent = opened(path)
+    for _ in range(20):
+        agent.tell(agent.ask(), 0.5)
+    os.truncate(path, 4096)
+    with pytest.raises(JournalError, match="cut short while it was in use"):
+        agent.ask()
+    with pytest.raises(JournalError, match="cut short"):
+        agent.close()

@@ -78,6 +78,10 @@ class FileLock:
         """The first bytes of the file."""
         return os.pread(self._fd, 100, 0)
 
+    def size(self) -> int:
+        """Bytes of the file."""
+        return os.fstat(self._fd).st_size
+
     def is_at(self, path: Path) -> bool:
         """Whether the locked file is the one that the path leads to."""
         try:

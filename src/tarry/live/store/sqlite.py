@@ -93,6 +93,7 @@ class SqliteStore:
         self._mark.write(self.durable)
         self._process = os.getpid()
         self._log_file = inode(wal_path(self.path))
+        self._size = self._lock.size()  # of the file itself, which others must not shorten
         self._ended = weakref.finalize(
             self,
             let_go,
@@ -236,6 +237,8 @@ class SqliteStore:
         """Refuse to write into files that are no longer there."""
         if not self._lock.is_at(self.path):
             raise OSError("the file was deleted or replaced while it was in use")
+        if self._lock.size() < self._size:
+            raise OSError("the file was cut short while it was in use")
         if self._log_file and inode(wal_path(self.path)) != self._log_file:
             raise OSError("its write-ahead log was deleted or replaced while it was in use")
 
@@ -352,3 +355,4 @@ class SqliteStore:
 
     def _fold(self) -> None:
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self._size = self._lock.size()
