@@ -48,3 +48,19 @@ def test_others_say_nothing_of_regimes() -> None:
     agent.tell(agent.ask(), 0.1)
     assert agent.explain()["a"].since is None
     assert "per play lately" not in str(agent.explain())
+
+
+def test_the_mean_is_that_of_the_present_regime() -> None:
+    """An arm that was quick for long and is slow now is told to be slow, and not the shortest."""
+    clock = ManualClock()
+    given = {"payoff": "cost", "max_delay": 10.0, "seed": 1, "clock": clock}
+    agent = tarry.Agent(tarry.RegimeThompson(), arms=["fra", "ams"], **given)  # type: ignore[arg-type]
+    for number in range(1400):
+        play = agent.ask()
+        clock.advance({"fra": 0.05 if number < 1000 else 1.0, "ams": 0.08}[play.arm])
+        agent.tell(play)
+    told = agent.explain()
+    assert told["fra"].low < 1.0 < told["fra"].high
+    assert 0.5 < told["fra"].mean < 2.0
+    assert told["ams"].why.startswith("shortest mean so far")
+    assert told.probing < 0.05

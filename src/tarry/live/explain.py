@@ -2,17 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import numpy as np
 
-from tarry.arrays import is_tuple
 from tarry.live.clock import to_seconds
 from tarry.live.core import Core
 from tarry.live.curve import Estimate
+from tarry.live.explain_regime import in_words, present_estimate, regime_of
+from tarry.live.inside import find_inside
 from tarry.live.plays import Arm, Counts
 from tarry.live.register import OUT
-from tarry.policies.change.regimes import Regimes
 from tarry.policies.elimination.sweep import Sweep
 from tarry.policies.label import policy_label
 from tarry.tables import aligned
@@ -108,11 +107,12 @@ def explanation(core: Core, now: int) -> Explanation:
         place: curve.estimate(np.minimum(ages[place], core.max_delay))
         for place, curve in curves.items()
     }
+    estimates |= {arm.slot: present_estimate(arm, estimates[arm.slot]) for arm in arms}
     shares = {arm.slot: core.recent.count(arm.slot) / max(len(core.recent), 1) for arm in arms}
     payoff = "reward" if core.setting.reward else "cost"
-    regimes = {arm.slot: regime_of(arm, now) for arm in arms}
     rows = []
     for arm in arms:
+        since, sure = regime_of(arm, now)
         e, own = estimates[arm.slot], ages[arm.slot][overdue[arm.slot] :]
         row = ArmReport(
             arm=arm.name,
@@ -129,9 +129,9 @@ def explanation(core: Core, now: int) -> Explanation:
             high=e.high / 1e6,
             share=shares[arm.slot],
             paused=arm.paused,
-            why=_why(core, arm, estimates) + regime_words(*regimes[arm.slot]),
-            since=regimes[arm.slot][0],
-            sure=regimes[arm.slot][1],
+            why=_why(core, arm, estimates) + in_words(since, sure, seconds(since or 0.0)),
+            since=since,
+            sure=sure,
         )
         rows.append(row)
     label = policy_label(core.policy)
@@ -190,37 +190,3 @@ def _rank(core: Core, arm: Arm, best: Arm, estimates: dict[int, Estimate]) -> st
     if (mine.high < theirs.low) if reward else (mine.low > theirs.high):
         return f"rarely: clearly {'shorter' if reward else 'longer'} than {best.name}"
     return f"tried now and then: may still be as good as {best.name}"
-
-
-def regime_of(arm: Arm, now: int) -> tuple[float | None, float | None]:
-    """How many seconds ago the present regime of an arm began, and how sure that is.
-
-    Nothing of both where the policy does not ask, or nothing was played yet.
-    """
-    regimes = None if arm.desk is None else find_inside(arm.desk.rule, Regimes)
-    if regimes is None or arm.plays == 0 or regimes.held[arm.index] == 0:
-        return None, None
-    start, sure = regimes.present(arm.index)
-    return to_seconds(max(now - start, 0)), sure
-
-
-def regime_words(since: float | None, sure: float | None) -> str:
-    """The same in words, to follow on the reason."""
-    if since is None or sure is None:
-        return ""
-    return f"; as it is for {seconds(since)} ({sure:.0%} sure)"
-
-
-T = TypeVar("T")
-
-
-def find_inside(rule: Any, kind: type[T]) -> T | None:
-    """The tuple of this kind inside a rule, if there is one."""
-    if isinstance(rule, kind):
-        return rule
-    if is_tuple(rule):
-        for field in rule:
-            found = find_inside(field, kind)
-            if found is not None:
-                return found
-    return None
