@@ -70,5 +70,5 @@ def check_share(name: str, value: Any) -> float:
     """`value` as a float if it is a number strictly between 0 and 1."""
     real = isinstance(value, int | float | np.integer | np.floating)
     if not real or not 0 < value < 1:
-        raise InputError(f"The {name} is {shortened(value)}; it must lie between 0 and 1.")
+        raise InputError(f"The {name} is {shortened(value)}; it must be above 0 and below 1.")
     return float(value)

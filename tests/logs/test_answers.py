@@ -172,7 +172,7 @@ def test_summary_says_what_is_clear() -> None:
 def test_bad_questions_are_refused() -> None:
     """Levels, payoffs and arms that do not exist."""
     log = tarry.Log.of(["a", "b"], [1, 2], finished=True, max_delay=4)
-    with pytest.raises(InputError, match="The level is 95; it must lie between 0 and 1"):
+    with pytest.raises(InputError, match="The level is 95; it must be above 0 and below 1"):
         log.means(level=95)
     with pytest.raises(InputError, match="payoff"):
         log.best("money")  # type: ignore[arg-type]  # that is the point

@@ -92,7 +92,7 @@ def test_json(visits: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--plot", "curves.doc"], "The file 'curves.doc' cannot be written; its ending must be"),
         (["--html", "."], "The file '.' cannot be written; its ending must be .html, .htm."),
         (["--all-finished"], "Which plays are finished must be said once"),
-        (["--decide", "--error", "5"], "The error is 5.0; it must lie between 0 and 1."),
+        (["--decide", "--error", "5"], "The error is 5.0; it must be above 0 and below 1."),
         (["--decide", "--tolerance", "-1"], "The tolerance is -1.0; it must be a number from 0"),
     ],
 )

@@ -81,7 +81,7 @@ def test_decision_stops_when_it_can_and_says_so() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"error": 0}, "The error is 0; it must lie between 0 and 1."),
+        ({"error": 0}, "The error is 0; it must be above 0 and below 1."),
         ({"tolerance": -1}, "The tolerance is -1; it must be a number from 0 on"),
         ({"tolerance": "5"}, "The tolerance is '5'"),
     ],

@@ -54,5 +54,5 @@ def test_bad_laws_are_refused_in_one_sentence() -> None:
     """What was wrong, the value, what is allowed."""
     with pytest.raises(InputError, match=r"The mean is -1; it must be a positive number\."):
         LogNormal(-1)
-    with pytest.raises(InputError, match=r"The share is 1\.5; it must lie between 0 and 1\."):
+    with pytest.raises(InputError, match=r"The share is 1\.5; it must be above 0 and below 1\."):
         bimodal(0.1, 0.2, 1.5)

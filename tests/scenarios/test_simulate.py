@@ -26,6 +26,7 @@ from tarry.scenarios import (
     Scenario,
     simulate,
 )
+from tarry.scenarios.timeline import Timeline
 
 PAIR = (LogNormal(0.05), LogNormal(0.1))
 
@@ -302,3 +303,16 @@ def test_a_choice_of_another_whole_type_counts() -> None:
     traffic = simulate(Scenario("x", PAIR, seconds=1.0), Always(np.int64(1)), 0)
     assert set(traffic.backends.tolist()) == {1}
     assert repr(traffic).startswith("<Traffic of <")
+
+
+def test_a_gradual_change_that_is_cut_short_stops_on_its_way() -> None:
+    """Another change begins before it is done: it gets there as slowly as it was to."""
+    scenario = Scenario(
+        "cut",
+        [Constant(0.05)],
+        [Change(5.0, 0, Constant(0.25), over=10.0), Change(10.0, 0, Constant(0.5))],
+    )
+    line = Timeline(scenario, 0)
+    assert line.cost_at(7.5) == pytest.approx(0.10)
+    assert line.cost_at(9.999) == pytest.approx(0.15, rel=1e-3)
+    assert line.cost_at(10.0) == pytest.approx(0.5)

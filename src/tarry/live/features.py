@@ -36,7 +36,10 @@ def numeric(*, log: bool = False, curve: bool = False) -> Numeric:
     >>> numeric(log=True)
     Numeric(log=True, curve=False)
     """
-    return Numeric(bool(log), bool(curve))
+    for name, value in (("log", log), ("curve", curve)):
+        if not isinstance(value, bool):
+            raise InputError(f"{name} is {shortened(value)}; it must be True or False.")
+    return Numeric(log, curve)
 
 
 def cyclic(period: float) -> Cyclic:

@@ -1,6 +1,6 @@
 """Problems in which requests differ: a finite list of contexts, each with laws of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import fsum
@@ -18,6 +18,7 @@ from tarry.problems.law import Law
 from tarry.problems.problem import Payoff, Problem, frozen
 
 CELL_BYTES = 16  # of a value of a law in the table that a run looks delays up in
+BIG = 1e150  # weights above it are made smaller before they are added up
 MOST_BYTES = 4 * 2**30
 
 
@@ -142,7 +143,10 @@ def contextual(
     """
     most = check_max_delay(max_delay)
     rows = check_features(features)
-    every = tuple(laws)
+    given: Any = laws
+    every = tuple(given) if isinstance(given, Iterable) else (given,)
+    if not all(isinstance(law, Law) for law in every):
+        raise InputError(f"The laws are {shortened(laws)}; each must be a tarry.problems.Law.")
     if not every or len(every) % len(rows):
         raise InputError(
             f"{len(rows)} contexts were given {len(every)} laws; there must be as many for each."
@@ -161,8 +165,8 @@ def contextual(
         context_laws=every,
         rows=frozen(rows),
         weights=frozen(shares),
-        columns=check_names(feature_names, rows.shape[1]),
-        contexts_named=tuple(context_names),
+        columns=check_names(feature_names, rows.shape[1], "features"),
+        contexts_named=context_names and check_names(context_names, len(rows), "contexts"),
     )
 
 
@@ -186,6 +190,7 @@ def check_weights(weights: Any, count: int) -> FloatArray:
         raise InputError(
             f"The weights are {shortened(weights)}; they must be {count} positive numbers."
         )
+    given = given / given.max() if given.max() > BIG else given  # whose sum may not be finite
     total = fsum(given.tolist())
     return given if abs(total - 1.0) <= 2.0**-52 else given / total  # a second pass changes nothing
 

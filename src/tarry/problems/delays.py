@@ -51,17 +51,17 @@ def check_numbers(numbers: Any, what: str) -> Any:
     return array
 
 
-def check_names(names: Sequence[str] | None, arms: int) -> tuple[str, ...]:
+def check_names(names: Sequence[str] | None, arms: int, what: str = "arms") -> tuple[str, ...]:
     """Names of `arms` arms, all different; for None or () their numbers from 0."""
     if names is None or names == ():
         return tuple(str(arm) for arm in range(arms))
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise InputError(f"The names are {shortened(names)}; they must be a list of strings.")
     if len(names) != arms:
-        raise InputError(f"{arms} arms were given {len(names)} names; each needs exactly one.")
+        raise InputError(f"{arms} {what} were given {len(names)} names; each needs exactly one.")
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InputError(f"The name {name!r} is given to two arms; names must differ.")
+            raise InputError(f"The name {name!r} is given to two {what}; names must differ.")
         seen.add(name)
     return tuple(names)

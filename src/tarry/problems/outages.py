@@ -60,7 +60,9 @@ def outage(
     if kind not in KINDS:
         words = ", ".join(repr(word) for word in KINDS)
         raise InputError(f"The kind of outage is {shortened(kind)}; it must be one of {words}.")
-    factor = check_number("factor", factor, 1.0)
+    factor = min(check_number("factor", factor, 1.0), float(whole.max_delay) + 1.0)
+    if not isinstance(in_flight, bool):
+        raise InputError(f"in_flight is {shortened(in_flight)}; it must be True or False.")
     if not 0.0 < check_number("share", share, 0.0) <= 1.0:
         raise InputError(f"The share is {shortened(share)}; it must be above 0 and at most 1.")
     cut = split(split(whole.plan, begin), end + 1)

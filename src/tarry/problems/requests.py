@@ -9,6 +9,7 @@ from tarry.arrays import IntArray
 from tarry.checks import check_positive, shortened
 from tarry.errors import InputError
 from tarry.problems.builders import Names
+from tarry.problems.changing import Changing
 from tarry.problems.contextual import Contextual, contextual
 from tarry.problems.delays import check_delays, check_max_delay, check_names, check_numbers
 from tarry.problems.law import Law
@@ -38,11 +39,13 @@ def segments(problems: Any, weights: Any = None) -> Contextual:
         )
     first, *others = problems.values()
     for name, problem in dict(problems).items():
-        plain = isinstance(problem, Problem) and not isinstance(problem, Contextual | Replay)
+        plain = isinstance(problem, Problem) and not isinstance(
+            problem, Contextual | Changing | Replay
+        )
         if not plain:
             raise InputError(
-                f"Segment {name!r} is {shortened(problem)}; it must be a problem with laws and "
-                "without contexts."
+                f"Segment {name!r} is {shortened(problem)}; it must be a problem with laws, "
+                "without contexts and without changes."
             )
     for problem in others:
         if (problem.names, problem.max_delay) != (first.names, first.max_delay):

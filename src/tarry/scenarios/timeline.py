@@ -1,16 +1,31 @@
 """What a backend does at which time: the changes of a scenario, put in order."""
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from tarry.arrays import FloatArray
-from tarry.scenarios.laws import Fails, Hangs, State, expected_cost
+from tarry.scenarios.laws import Fails, Hangs, LatencyLaw, State, expected_cost
 from tarry.scenarios.scenario import Scenario
 
 NEVER = float("inf")
 BROKEN = 5.0  # a backend is broken while it costs this many times what it costs at first
+
+
+@dataclass(frozen=True)
+class OnTheWay:
+    """A law that stopped between two others, at the share `way` of the way."""
+
+    first: LatencyLaw
+    last: LatencyLaw
+    way: float
+
+    def quantile(self, u: FloatArray) -> FloatArray:
+        """As far as each quantile has come."""
+        first, last = self.first.quantile(u), self.last.quantile(u)
+        return first + self.way * (last - first)
 
 
 class Piece(NamedTuple):
@@ -40,12 +55,14 @@ def pieces_of(scenario: Scenario, backend: int) -> list[Piece]:
             found.append(Piece(start, change.at, state, state))
         until = changes[place + 1].at if place + 1 < len(changes) else NEVER
         start = change.at
-        if change.over and isinstance(state, Hangs | Fails):
-            state = change.becomes  # from nothing there is no way: it is there at once
-        elif change.over:
+        reached = change.becomes
+        # From what hangs or fails there is no way: the next law is there at once.
+        if change.over and not isinstance(state, Hangs | Fails):
             start = min(change.at + change.over, until)
-            found.append(Piece(change.at, start, state, change.becomes))
-        state = change.becomes
+            if start < change.at + change.over and not isinstance(reached, Hangs | Fails):
+                reached = OnTheWay(state, reached, (start - change.at) / change.over)
+            found.append(Piece(change.at, start, state, reached))
+        state = reached
     found.append(Piece(start, NEVER, state, state))
     return found
 

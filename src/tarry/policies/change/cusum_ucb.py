@@ -118,7 +118,7 @@ class CUSUMUCB:
 
     def __post_init__(self) -> None:
         """Refuse settings without a meaning."""
-        check_whole("warm_up", self.warm_up, 1)
+        check_whole("warm_up", self.warm_up, 1, 2**53)
         check_share("slack", self.slack)
         check_positive("threshold", self.threshold)
         check_share("explore", self.explore)
