@@ -107,6 +107,7 @@ def choices(plays: int) -> None:
     print(f"{'':31s}   ask median      99 %   tell median    99 %   both medians")
     policies = [
         tarry.SurvivalThompson(),
+        tarry.RegimeThompson(),
         tarry.SurvivalUCB(),
         tarry.DelayedThompson(),
         tarry.DelayedUCB(),
@@ -117,7 +118,7 @@ def choices(plays: int) -> None:
     ]
     own = overhead() * 1e6
     for policy in policies:
-        for arms in (10, 100) if policy == policies[0] else (10,):
+        for arms in (10, 100) if policy in policies[:2] else (10,):
             clock = ManualClock()
             traffic = warmed(Traffic(made(arms, clock, policy), clock, 0.01, 0.2))
             traffic.run(plays)

@@ -24,6 +24,12 @@ from tarry.live.machine import OPTION
 OUT = 30  # plays that are out
 BATCH = 200  # pairs of calls
 D = 2.0
+POLICIES: tuple[Any, ...] = (
+    tarry.SurvivalThompson(),
+    tarry.RegimeThompson(),
+    tarry.DelayedThompson(),
+    tarry.DelayedUCB(),
+)
 
 
 def pair_times(policy: Any, arms: int, batches: int, compiled: str = "now") -> list[float]:
@@ -54,7 +60,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="fewer batches")
     batches = 20 if parser.parse_args(arguments).quick else 400
     print("An ask and a tell, microseconds of processor time: median (99th percentile)")
-    for policy in (tarry.SurvivalThompson(), tarry.DelayedThompson(), tarry.DelayedUCB()):
+    for policy in POLICIES:
         for arms in (3, 10, 100):
             cells = []
             for word, how, share in (("machine code", "now", 1.0), ("interpreted", "never", 0.1)):

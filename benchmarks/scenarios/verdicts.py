@@ -70,8 +70,11 @@ def targets(results: Results, scenarios: Sequence[str], ours: str) -> str:
         for name in scenarios
         if cost_of(results, name, BEST) > AHEAD * best_rival(results, name, ours)[1]
     ]
-    few = f"in {len(narrow)} nobody can be, since a rival is that near to the best backend"
     count = len(ratios)
+    few = (
+        f"in {len(narrow)} nobody can be, since a rival is that near to the best backend, which "
+        f"leaves {count - len(narrow)}"
+    )
     rows = [
         [
             f"mean cost within {100 * WITHIN - 100:.0f} % of the best rival's in every scenario",

@@ -43,8 +43,8 @@ class Arm:
 class Regime:
     """The evidence of all arms."""
 
-    def __init__(self, world: World, bins: int, tau: float) -> None:
-        self.world, self.most, self.tau = world, 12, tau
+    def __init__(self, world: World, bins: int, tau: float | None) -> None:
+        self.world, self.most, self.given = world, 12, tau
         self.odds = self.doubt = 1e-4
         self.kinds: list[tuple[bool, int, int]] = []  # event or pass, bin, arm
         big_d = world.max_delay
@@ -105,10 +105,14 @@ class Regime:
         arm.last = now
 
     def lasts(self, arm: Arm, h: Hypothesis, now: int) -> float:
-        """tau, or 5 times the age of a regime that began after the first play, at least D."""
+        """tau, or 5 times the age, at least 2 D, of a regime that began after the first play.
+
+        There is a play in each step: between two of them is a time of 1.
+        """
+        tau = max(100 * self.world.max_delay, 1000) if self.given is None else self.given
         if h.since == arm.began:
-            return self.tau
-        return min(self.tau, max(5 * (now - h.since), self.world.max_delay))
+            return tau
+        return min(tau, 5 * max(now - h.since, 2 * self.world.max_delay))
 
     def observe(self, k: int, b: int, payoff: float | None = None) -> None:
         """A fact about arm k: an answer in bin b, or, without a payoff, a play that outlived it."""
@@ -205,7 +209,7 @@ def regime_thompson(
     world: World, rng: Random, *, bins: int, tau: float | None, load: bool
 ) -> Iterator[int]:
     """RegimeThompson."""
-    regime = Regime(world, bins, 100 * world.max_delay if tau is None else tau)
+    regime = Regime(world, bins, tau)
     arms = range(world.arms)
     draws: dict[int, float] = {}
     last = other = -1

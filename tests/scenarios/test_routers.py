@@ -245,3 +245,13 @@ def test_epsilon_greedy_explores_by_its_share() -> None:
     assert router.mean[0] == pytest.approx((0.1 + 10.0) / 2)
     answers(router, 0, 0.1, 0.1)
     assert router.mean[0] == pytest.approx(0.1)
+
+
+def test_epsilon_greedy_breaks_ties_at_random() -> None:
+    """Backends of one mean are chosen equally often, whatever their numbers."""
+    router = EpsilonGreedy(epsilon=0.0, window=2).start(setting(3))
+    for k, latency in enumerate((0.2, 0.1, 0.1)):
+        answers(router, k, latency)
+    chosen = [router.choose(n, 1.0) for n in range(4000)]
+    assert chosen.count(0) == 0
+    assert chosen.count(1) == pytest.approx(2000, abs=5 * math.sqrt(4000 * 0.25))

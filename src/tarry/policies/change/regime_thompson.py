@@ -26,6 +26,7 @@ MOST = 12  # M, how many hypotheses an arm may have
 OTHERS = 2  # arms drawn anew in a step besides the one played last
 LIVE_ODDS = 1.0  # that arms change at all: routes do,
 SIMULATED_ODDS = 1e-4  # problems of the literature mostly do not
+PLAYS = 1000.0  # an arm is not thought to change more often than once in so many plays, of any arm
 
 
 class RegimeThompsonRule(NamedTuple):
@@ -168,10 +169,12 @@ class RegimeThompson:
 
     Args:
         change_every: tau, the time in which an arm is thought to change once, in steps, or live in
-            seconds; by default 100 times the max_delay.
+            seconds; by default 100 times the max_delay, or 1000 times the mean time between two
+            plays if that is more.
         load: Whether to learn how much plays that are out slow down others of their arm; by default
             where that can be: live, and not in the simulator, where delays depend on nothing.
-        odds: The odds, beforehand, that arms change at all; by default 1 live, 0.001 in simulation.
+        odds: The odds, beforehand, that arms change at all; by default 1 live and 0.0001 in
+            simulation.
 
     >>> import tarry
     >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
@@ -202,7 +205,8 @@ class RegimeThompson:
         most = setting.max_delay
         ticks = ticks_of(self.change_every, setting)
         odds = self.odds or (LIVE_ODDS if setting.crowding else SIMULATED_ODDS)
-        regimes = no_regimes(setting.arms, most, BINS, MOST, ticks, odds)
+        plays = PLAYS if self.change_every is None else 0.0
+        regimes = no_regimes(setting.arms, most, BINS, MOST, ticks, plays, odds)
         edges = np.asarray(regimes.ever.edges)
         return RegimeThompsonRule(
             reward=setting.reward,

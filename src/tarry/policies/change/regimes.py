@@ -11,9 +11,11 @@ its weight is moved by how well it foretold what was heard next:
 
 with a, r from the pool of all arms (`tarry.policies.change.pool`). An arm is taken to change at the
 rate 1/tau: in a time dt the share 1 - e^{-dt/tau} of all weight moves to a hypothesis that opens
-now. For a hypothesis of age A that opened after the first play, tau is 5 A if that is less, and at
-least D: what has just changed is likely to change again. So one rule forgets what no longer
-foretells, notices that answers are overdue, and doubts an arm that has rested for long.
+now. For a hypothesis of age A that opened after the first play, tau is 5 max(A, 2 D) if that is
+less: what has changed a short time ago is likely to change again. So one rule forgets what no
+longer foretells, notices that answers are overdue, and doubts an arm that has rested for long.
+Where tau is not given, it is at least 1000 times the mean time between two plays (of any arms): who
+plays once an hour cannot follow what changes every minute, and must not take every arm for changed.
 
 What counts for hypothesis j is what all plays of the arm brought less what they had brought when it
 opened: that is all that is kept of it, so a fact is counted once and not once per hypothesis.
@@ -46,7 +48,8 @@ from tarry.randomness import Random
 SMALL = 0.01  # a weight below which a hypothesis may be merged with the next one
 GONE = 1e-6  # a weight below which the oldest one is dropped
 MOST_ODDS = 1e6  # that arms change, lest a world that has calmed down be doubted for ever
-YOUTH = 5.0  # a regime of age A is thought to go on for so many A, up to tau
+YOUTH = 5.0  # a regime of age A is thought to go on for so many A, up to tau,
+LEAST_AGE = 2.0  # A being at least so many D: a probe of what hangs costs D, and tells little
 NOBODY_LEFT = 1e-9  # a share of plays that is not followed any further
 FRESH = -1  # the hypothesis that the arm has changed since its last play: nothing is known
 
@@ -59,7 +62,8 @@ class Regimes(NamedTuple):
     """
 
     most: int  # M
-    change_every: float  # tau, in ticks
+    change_every: float  # tau, in ticks, or the least of it:
+    least_plays: float  # tau is at least so many times the mean time between two plays
     least_odds: float  # that arms change: those of the beginning
     centre: Constant[Floats]  # the middle of each bin, as a payoff
     held: ArmEvidence[Ints]  # how many hypotheses an arm has
@@ -74,6 +78,7 @@ class Regimes(NamedTuple):
     played: ArmEvidence[Ints]  # plays of the arm in all
     last: ArmEvidence[Ints]  # when the arm was played last
     odds: SharedEvidence[Floats]  # that arms change at all
+    pace: SharedEvidence[Ints]  # when the first play of all was made, and how many there were
 
     def begin_play(self, arm: int, now: int) -> None:
         """The arm is played: some weight moves to a hypothesis that its law begins now."""
@@ -82,9 +87,10 @@ class Regimes(NamedTuple):
         moved = 1.0
         if held > 0:
             moved = 0.0
+            tau = self.tau(now)
             for j in range(held):
                 place = first + self.order[first + j]
-                kept = math.exp(-(now - self.last[arm]) / self.lasts(place, now))
+                kept = math.exp(-(now - self.last[arm]) / self.lasts(place, tau, now))
                 moved += self.weight[place] * (1.0 - kept)
                 self.weight[place] *= kept
         if held == self.most:
@@ -103,17 +109,27 @@ class Regimes(NamedTuple):
         self.held[arm] = held + 1
         self.played[arm] += 1
         self.last[arm] = now
+        if self.pace[1] == 0:
+            self.pace[0] = now
+        self.pace[1] += 1
 
-    def lasts(self, place: int, now: int) -> float:
+    def tau(self, now: int) -> float:
+        """The time in which an arm is thought to change once."""
+        if self.pace[1] == 0:
+            return self.change_every
+        between = (now - self.pace[0]) / self.pace[1]
+        return max(self.change_every, self.least_plays * between)
+
+    def lasts(self, place: int, tau: float, now: int) -> float:
         """How long the regime of a hypothesis is thought to go on: tau, but less for a young one.
 
         What has changed a short time ago changes again soon: outages end. That an arm was first
         played a short time ago says nothing.
         """
         if self.played_before[place] == 0:
-            return self.change_every
-        young = YOUTH * (now - self.opened[place])
-        return min(max(young, float(self.ever.max_delay)), self.change_every)
+            return tau
+        age = max(float(now - self.opened[place]), LEAST_AGE * self.ever.max_delay)
+        return min(YOUTH * age, tau)
 
     def merge(self, arm: int) -> None:
         """Make room: a hypothesis of little weight that is most like its neighbours joins one.
@@ -238,10 +254,11 @@ class Regimes(NamedTuple):
             return FRESH
         first = arm * self.most
         away = doubt * (now - self.last[arm])
+        tau = self.tau(now)
         left = rng.random()
         for j in range(held):
             slot = self.order[first + j]
-            kept = math.exp(-away / self.lasts(first + slot, now))
+            kept = math.exp(-away / self.lasts(first + slot, tau, now))
             left -= self.weight[first + slot] * kept
             if left < 0.0:
                 return slot
@@ -275,7 +292,13 @@ class Regimes(NamedTuple):
 
 
 def no_regimes(
-    arms: int, max_delay: int, bins: int, most: int, change_every: float, odds: float
+    arms: int,
+    max_delay: int,
+    bins: int,
+    most: int,
+    change_every: float,
+    least_plays: float,
+    odds: float,
 ) -> Regimes:
     """No arm has been played."""
 
@@ -290,6 +313,7 @@ def no_regimes(
     return Regimes(
         most=most,
         change_every=change_every,
+        least_plays=least_plays,
         least_odds=odds,
         centre=(np.asarray(ever.floor)[:-1] + (np.asarray(ever.edges) - 1) / max_delay) / 2,
         held=whole(1),
@@ -304,4 +328,5 @@ def no_regimes(
         played=whole(1),
         last=whole(1),
         odds=np.full(1, odds),
+        pace=np.zeros(2, np.int64),
     )

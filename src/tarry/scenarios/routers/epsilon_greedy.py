@@ -11,7 +11,8 @@ from tarry.scenarios.routers.protocol import RouterSetting
 class EpsilonGreedy:
     """With probability `epsilon` a backend at random, else the least mean of `window` answers.
 
-    Failures and time-outs count as the timeout. A backend without answers comes first.
+    Failures and time-outs count as the timeout. A backend without answers comes first. Ties are
+    broken at random, so that no backend is spared, or hit, for its number.
 
     Source: Sutton and Barto, *Reinforcement Learning*, section 2.2, on a window as for problems
     that change.
@@ -38,7 +39,11 @@ class _EpsilonGreedy:
         """See `RunningRouter`."""
         if self.random() < self.epsilon:
             return int(self.random() * len(self.mean))
-        return self.mean.index(min(self.mean))
+        least = min(self.mean)
+        if self.mean.count(least) == 1:
+            return self.mean.index(least)
+        equal = [k for k, mean in enumerate(self.mean) if mean == least]
+        return equal[int(self.random() * len(equal))]
 
     def answered(self, request: int, backend: int, latency: float, now: float) -> None:
         """See `RunningRouter`."""

@@ -1,0 +1,52 @@
+"""RegimeThompson at any pace: how long a regime is thought to last, and what sparse plays cost."""
+
+import numpy as np
+import pytest
+
+import tarry
+from tarry.policies.change.regimes import Regimes, no_regimes
+from tarry.scenarios import LogNormal, Scenario, simulate
+
+D = 10
+
+
+def regimes(least_plays: float) -> Regimes:
+    """Two arms, of which nothing is known, and tau = 100 D."""
+    return no_regimes(2, D, bins=4, most=12, change_every=1000.0, least_plays=least_plays, odds=1.0)
+
+
+def test_sparse_plays_lengthen_the_time_between_changes() -> None:
+    """At least 1000 times the mean time between two plays of any arms; never below 100 D."""
+    found = regimes(1000.0)
+    assert found.tau(5) == 1000.0
+    found.begin_play(0, 5)
+    assert found.tau(5) == 1000.0
+    found.begin_play(1, 7)
+    assert found.tau(7) == 1000.0
+    assert found.tau(17) == pytest.approx(1000.0 * (17 - 5) / 2)
+
+
+def test_a_given_time_is_taken_as_it_is() -> None:
+    """However rare plays are."""
+    found = regimes(0.0)
+    found.begin_play(0, 5)
+    assert found.tau(5_000_000) == 1000.0
+
+
+def test_a_young_regime_is_thought_to_end_soon() -> None:
+    """In five times its age or twice D, whichever is more; the first one of an arm in tau."""
+    found = regimes(0.0)
+    found.begin_play(0, 100)
+    found.begin_play(0, 200)
+    assert found.lasts(found.order[0], 1000.0, 300) == 1000.0
+    assert found.lasts(found.order[1], 1000.0, 205) == 5 * 2 * D
+    assert found.lasts(found.order[1], 1000.0, 250) == 5 * 50
+    assert found.lasts(found.order[1], 1000.0, 900) == 1000.0
+
+
+def test_plays_every_ten_minutes_are_not_thrown_away() -> None:
+    """A time-out of 2 s and a play every ten minutes: arms are still told apart."""
+    laws = (LogNormal(0.05), LogNormal(0.08), LogNormal(0.12))
+    calm = Scenario("sparse", laws, rate=1 / 600, seconds=600.0 * 1500, timeout=2.0)
+    chosen = simulate(calm, tarry.RegimeThompson(), seed=1).backends
+    assert np.mean(chosen[500:] == 0) > 0.85
