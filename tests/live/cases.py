@@ -11,7 +11,7 @@ from tarry.live import Agent, restore, state
 from tarry.live.plays import Status
 from tarry.live.store import memory, sqlite
 from tarry.live.store.sqlite import SqliteStore
-from tarry.policies.change.regime_thompson import SIMULATED_ODDS
+from tarry.policies.change.regime_thompson import LIVE_ODDS, SIMULATED_ODDS
 
 
 def never_stopping(policy: Any) -> Any:
@@ -29,7 +29,8 @@ def in_steps(policy: Any, step: float) -> Any:
     every = policy.change_every
     as_simulated: dict[str, Any] = {}
     if isinstance(policy, tarry.RegimeThompson):
-        as_simulated = {"load": bool(policy.load), "odds": policy.odds or SIMULATED_ODDS}
+        usual = SIMULATED_ODDS if every is None else LIVE_ODDS
+        as_simulated = {"load": bool(policy.load), "odds": policy.odds or usual}
     return dataclasses.replace(policy, change_every=every and every * step, **as_simulated)
 
 

@@ -45,7 +45,7 @@ class Regime:
 
     def __init__(self, world: World, bins: int, tau: float | None) -> None:
         self.world, self.most, self.given = world, 12, tau
-        self.odds = self.doubt = 1e-4
+        self.odds = self.doubt = 1e-4 if tau is None else 1.0
         self.kinds: list[tuple[bool, int, int]] = []  # event or pass, bin, arm
         big_d = world.max_delay
         self.edges = sorted({round(big_d ** (i / (bins - 1))) for i in range(bins)})

@@ -50,3 +50,15 @@ def test_plays_every_ten_minutes_are_not_thrown_away() -> None:
     calm = Scenario("sparse", laws, rate=1 / 600, seconds=600.0 * 1500, timeout=2.0)
     chosen = simulate(calm, tarry.RegimeThompson(), seed=1).backends
     assert np.mean(chosen[500:] == 0) > 0.85
+
+
+@pytest.mark.parametrize("every", [200, 1000])
+def test_a_resting_arm_that_becomes_the_best_is_found(every: int) -> None:
+    """Nothing shows it but a probe; who says that arms change gets one."""
+    before = tarry.problems.deterministic([50, 100], max_delay=200)
+    after = tarry.problems.deterministic([50, 0], max_delay=200)
+    problem = tarry.problems.changing({1: before, 1000: after})
+    for seed in range(20):
+        policy = tarry.RegimeThompson(change_every=every)
+        run = tarry.play(policy, problem, payoff="cost", horizon=20_000, seed=seed)
+        assert run.regret[-1] < 1000  # of the 4750 of who never finds it

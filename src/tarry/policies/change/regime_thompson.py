@@ -157,8 +157,9 @@ class RegimeThompson:
     Whether arms change at all is learnt, too: the odds of it grow by how much better the hypotheses
     foretold what was heard than all that was ever heard of the arm. With the complement an arm is
     drawn as by `SurvivalThompson`. In simulation the odds begin at 1 to 10 000, so that next to
-    nothing is paid where nothing changes; live they begin at 1 to 1, for routes do change. One
-    drastic change is enough to settle it.
+    nothing is paid where nothing changes, and a resting arm that becomes the best unseen may not be
+    found for 10 000 steps and more; with `change_every`, which says that arms change, and live they
+    begin at 1 to 1. One drastic change that is seen is enough to settle it.
 
     Each step draws anew for the arm played last and for two others in turn.
 
@@ -173,8 +174,8 @@ class RegimeThompson:
             plays if that is more.
         load: Whether to learn how much plays that are out slow down others of their arm; by default
             where that can be: live, and not in the simulator, where delays depend on nothing.
-        odds: The odds, beforehand, that arms change at all; by default 1 live and 0.0001 in
-            simulation.
+        odds: The odds, beforehand, that arms change at all; by default 1 live and where
+            `change_every` is given, else 0.0001.
 
     >>> import tarry
     >>> problem = tarry.problems.deterministic([50, 4000], max_delay=4000)
@@ -204,7 +205,8 @@ class RegimeThompson:
         """Nothing is known of any arm."""
         most = setting.max_delay
         ticks = ticks_of(self.change_every, setting)
-        odds = self.odds or (LIVE_ODDS if setting.crowding else SIMULATED_ODDS)
+        said = setting.crowding or self.change_every is not None  # that arms change
+        odds = self.odds or (LIVE_ODDS if said else SIMULATED_ODDS)
         plays = PLAYS if self.change_every is None else 0.0
         regimes = no_regimes(setting.arms, most, BINS, MOST, ticks, plays, odds)
         edges = np.asarray(regimes.ever.edges)
