@@ -30,12 +30,12 @@ ALONE = "begun at the turn"
 
 
 def measure_turn(
-    folder: Path, runs: int = RUNS, steps: int = STEPS, compiled: str = "now"
+    folder: Path, runs: int = RUNS, steps: int = STEPS, world: World | None = None
 ) -> dict[str, FloatArray]:
     """By policy: (runs, parts) regret over that of uniform play, kept in the folder."""
-    os.environ.setdefault(OPTION, compiled)
+    os.environ.setdefault(OPTION, "now")
     folder.mkdir(parents=True, exist_ok=True)
-    world = next(iter(simulated()))
+    world = world or next(iter(simulated()))
     found = {}
     for name, half_life in named().items():
         policy = tarry.SurvivalRegression(half_life=half_life)

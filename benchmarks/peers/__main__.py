@@ -39,6 +39,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write the pages of the docs")
     parser.add_argument("--only", choices=("plain", "contexts"), help="one part")
     parser.add_argument("--context-runs", type=int, default=10, help="runs with contexts")
+    parser.add_argument("--kept", action="store_true", help="contexts: peers play nothing new")
     given = parser.parse_args()
     console = Console(width=max(140, Console().width))
     done = 0
@@ -58,7 +59,8 @@ def with_contexts(console: Console, given: argparse.Namespace) -> None:
     peers = [peer for peer in PEERS if peer.name in LIBRARIES]
     tried = {peer.name: len(ask(peer, {"do": "settings"})["tried"]) for peer in peers}
     runs: int = given.context_runs
-    found = list(compare(simulated(), peers, ask, ROOT / "results", runs))
+    kept_only: bool = given.kept
+    found = list(compare(simulated(), peers, ask, ROOT / "results", runs, kept_only=kept_only))
     text = contexts_page(found, runs, tried)
     if given.write:
         write_atomically(ROOT / "docs" / "peers-contexts.md", text.encode())

@@ -37,20 +37,32 @@ class Entry(NamedTuple):
 
 
 def compare(
-    worlds: Iterable[World], peers: Sequence[Peer], ask: Ask, results: Path, runs: int
+    worlds: Iterable[World],
+    peers: Sequence[Peer],
+    ask: Ask,
+    results: Path,
+    runs: int,
+    *,
+    kept_only: bool = False,
 ) -> Iterator[tuple[World, list[Entry]]]:
-    """Every world with what everybody had in it, ours first; at most so many runs each."""
+    """Every world with what everybody had in it, ours first; at most so many runs each.
+
+    With `kept_only` nothing new is played by peers: they are there with the runs they have.
+    """
     settings = {peer: ask(peer, {"do": "settings"}) for peer in peers}
     for world in worlds:
         own = shares_of(world, OURS, world.problem, results / "contexts", runs)
         entries = [Entry("tarry", False, OURS, own, 0.0)]
         for peer in peers:
-            player = Player(peer, ask, world, results / "peers-contexts")
+            player = Player(peer, ask, world, results / "peers-contexts", kept_only)
             best = player.tune(settings[peer]["tried"])
+            if best is None:
+                continue
             for tuned, setting in ((False, settings[peer]["documented"]), (True, best)):
                 count = min(runs, RUNS.get(peer.name, runs))
                 shares, micros = player.play(setting, range(count), world.horizon)
-                entries.append(Entry(peer.name, tuned, told(setting), shares, micros))
+                if len(shares):
+                    entries.append(Entry(peer.name, tuned, told(setting), shares, micros))
         yield world, entries
 
 
@@ -69,13 +81,16 @@ class Player(NamedTuple):
     ask: Ask
     world: World
     folder: Path
+    kept_only: bool = False
 
-    def tune(self, tried: Sequence[Setting]) -> Setting:
-        """The setting with the least regret in a run that counts for nothing else."""
+    def tune(self, tried: Sequence[Setting]) -> Setting | None:
+        """The setting with the least regret in a run that counts for nothing else, if all ran."""
         steps = min(TUNING_STEPS, self.world.horizon)
         runs = range(TUNING_RUN, TUNING_RUN + 1)
-        regrets = [float(self.play(setting, runs, steps)[0].mean()) for setting in tried]
-        return tried[int(np.argmin(regrets))]
+        shares = [self.play(setting, runs, steps)[0] for setting in tried]
+        if not all(len(each) for each in shares):
+            return None
+        return tried[int(np.argmin([each.mean() for each in shares]))]
 
     def play(self, setting: Setting, runs: range, steps: int) -> tuple[FloatArray, float]:
         """Regret over that of uniform play, by run, and the median time of a step."""
@@ -85,13 +100,13 @@ class Player(NamedTuple):
         path, code = self.folder / f"{name}.npz", self.code()
         known = kept(path, code)
         shares, micros = (known.get(word, np.zeros(0)).tolist() for word in ("shares", "micros"))
-        for number in runs[len(shares) :]:
+        for number in () if self.kept_only else runs[len(shares) :]:
             print(f"\r{name}, run {number}    ", end="", file=sys.stderr, flush=True)
             share, time_of_step = self.play_one(setting, requests_of(self.world, number, steps))
             shares.append(share)
             micros.append(time_of_step)
             keep(path, code, shares=np.array(shares), micros=np.array(micros))
-        return np.array(shares[: len(runs)]), float(np.median(micros))
+        return np.array(shares[: len(runs)]), float(np.median(micros)) if micros else 0.0
 
     def play_one(self, setting: Setting, requests: Requests) -> tuple[float, float]:
         """One run in the environment of the peer."""

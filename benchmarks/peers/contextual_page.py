@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.contexts.worlds import World
-from benchmarks.peers.contextual import RUNS, TUNING_STEPS, Entry
+from benchmarks.peers.contextual import TUNING_STEPS, Entry
 from tarry.arrays import FloatArray
 from tarry.experiments.curves import student
 from tarry.tables import markdown_table
@@ -33,7 +33,7 @@ def contexts_page(
         .format(
             horizon=spaced(found[0][0].horizon),
             runs=runs,
-            fewer=", ".join(f"{name} {min(most, runs)}" for name, most in RUNS.items()),
+            fewer=counts(found, runs),
             tried=", ".join(f"{count} ({name})" for name, count in tried.items()),
             tuning=spaced(TUNING_STEPS),
             table=markdown_table(heads, rows),
@@ -42,6 +42,20 @@ def contexts_page(
             **micros,
         )
     )
+
+
+def counts(found: Sequence[tuple[World, list[Entry]]], runs: int) -> str:
+    """How many runs the peers have that have fewer, and where one was not measured at all."""
+    told = []
+    for name in LIBRARIES:
+        sizes = [len(e.shares) for _, entries in found for e in entries if e.library == name]
+        absent = len(found) - len(sizes) // 2
+        if sizes and min(sizes) < runs:
+            span = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+            told.append(f"{name} has {span}")
+        if absent:
+            told.append(f"{name} is not measured in {absent} of the worlds")
+    return f" Fewer where they take longer: {', '.join(told)}." if told else ""
 
 
 def spaced(number: int) -> str:
@@ -84,7 +98,7 @@ def ratio(entries: Sequence[Entry]) -> float:
 def interval(shares: FloatArray) -> str:
     """Mean and half of the 95 % interval, which one run does not have."""
     if len(shares) < 2:
-        return f"{shares.mean():.3f}"
+        return f"{shares.mean():.3f} (one run)"
     half = float(student(len(shares) - 1)) * shares.std(ddof=1) / len(shares) ** 0.5
     return f"{shares.mean():.3f} ± {half:.3f}"
 

@@ -20,11 +20,17 @@ from benchmarks.peers.worker import run_requests
 
 import tarry
 from tarry.live.machine import OPTION
+from tarry.problems import Contextual, log_linear
 
 
 def small(key: str, horizon: int) -> World:
-    """One of the worlds, for a few steps."""
-    return next(world for world in simulated() if world.key == key)._replace(horizon=horizon)
+    """One of the worlds with few arms and requests, for a few steps."""
+
+    def problem(number: int) -> Contextual:
+        return log_linear(3, 2, 50, 7000 + number, contexts=20)
+
+    world = next(world for world in simulated() if world.key == key)
+    return world._replace(horizon=horizon, problem=problem)
 
 
 @pytest.mark.xdist_group("contexts")
@@ -36,7 +42,7 @@ def test_campaign_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     again = measure(worlds, tmp_path, runs=2)
     assert all((again[key] == results[key]).all() for key in results)
     monkeypatch.setenv(OPTION, "never")
-    turn = measure_turn(tmp_path, runs=1, steps=50)
+    turn = measure_turn(tmp_path, 1, 50, worlds[0])
     assert list(turn) == list(named())
     text = page(worlds, results, turn, 2, micros=1.0, live=2.0)
     assert "five segments" in text
@@ -78,7 +84,7 @@ def test_peers_are_tuned_and_compared(tmp_path: Path, monkeypatch: pytest.Monkey
     """Of the settings tried, each world gets the best of another seed; the page says all."""
     monkeypatch.setenv(OPTION, "never")
     peer = Peer("river", "with_tarry", "", "tarry")
-    settings = [{"max_delay": 2000, "payoff": "cost", "half_life": h} for h in (500, 50)]
+    settings = [{"max_delay": 50, "payoff": "cost", "half_life": h} for h in (500, 50)]
 
     def ask(peer: Peer, task: dict[str, Any]) -> Any:
         if task["do"] == "settings":
