@@ -37,9 +37,11 @@ def microseconds(steps: int = 20_000) -> float:
     return min(taken) / steps * 1e6
 
 
-def turning(kept: Path, *, quick: bool) -> dict[str, FloatArray]:
+def turning(kept: Path, given: argparse.Namespace) -> dict[str, FloatArray]:
     """The world that turns."""
-    return measure_turn(kept, QUICK_RUNS, QUICK_HORIZON) if quick else measure_turn(kept)
+    if given.quick:
+        return measure_turn(kept, QUICK_RUNS, QUICK_HORIZON)
+    return measure_turn(kept, kept_only=given.kept)
 
 
 def main() -> int:
@@ -69,7 +71,7 @@ def main() -> int:
         worlds = [world for world in worlds if complete(world, kept, runs)]
     try:
         results = measure(worlds, kept, runs)
-        turn = {} if given.only == "measured" else turning(kept, quick=given.quick)
+        turn = {} if given.only == "measured" else turning(kept, given)
         times = (
             {}
             if given.only

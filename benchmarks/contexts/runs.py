@@ -46,13 +46,19 @@ def measure(worlds: Iterable[World], folder: Path, runs: int = RUNS) -> Results:
 
 
 def shares_of(
-    world: World, name: str, problem: Callable[[int], Any], folder: Path, count: int
+    world: World,
+    name: str,
+    problem: Callable[[int], Any],
+    folder: Path,
+    count: int,
+    *,
+    kept_only: bool = False,
 ) -> FloatArray:
     """Regret of a policy over that of uniform play, one number per run; new runs are kept."""
     folder.mkdir(parents=True, exist_ok=True)
     path, code = folder / f"{world.key} {name}.npz", code_of(POLICIES[name])
     shares = kept(path, code).get("shares", np.zeros(0)).tolist()
-    for number in range(len(shares), count):
+    for number in () if kept_only else range(len(shares), count):
         told = f"\r{world.key}: {name}, run {number + 1} of {count}    "
         print(told, end="", file=sys.stderr, flush=True)
         shares.append(one_run(world, POLICIES[name], problem(number), number))

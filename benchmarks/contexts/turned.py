@@ -30,7 +30,12 @@ ALONE = "begun at the turn"
 
 
 def measure_turn(
-    folder: Path, runs: int = RUNS, steps: int = STEPS, world: World | None = None
+    folder: Path,
+    runs: int = RUNS,
+    steps: int = STEPS,
+    world: World | None = None,
+    *,
+    kept_only: bool = False,
 ) -> dict[str, FloatArray]:
     """By policy: (runs, parts) regret over that of uniform play, kept in the folder."""
     os.environ.setdefault(OPTION, "now")
@@ -41,12 +46,12 @@ def measure_turn(
         policy = tarry.SurvivalRegression(half_life=half_life)
         path, code = folder / f"turned {name}.npz", code_of(policy)
         shares = list(kept(path, code).get("shares", ()))
-        for number in range(len(shares), runs):
+        for number in () if kept_only else range(len(shares), runs):
             print(f"\rturned: {name}, run {number + 1} of {runs}    ", end="", file=sys.stderr)
             shares.append(one_turn(world, policy, number, steps, alone=name == ALONE))
             keep(path, code, shares=np.array(shares))
         found[name] = np.array(shares[:runs])
-    return found
+    return found if all(len(shares) for shares in found.values()) else {}
 
 
 def named() -> dict[str, int | None]:

@@ -39,7 +39,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write the pages of the docs")
     parser.add_argument("--only", choices=("plain", "contexts"), help="one part")
     parser.add_argument("--context-runs", type=int, default=10, help="runs with contexts")
-    parser.add_argument("--kept", action="store_true", help="contexts: peers play nothing new")
+    parser.add_argument("--kept", action="store_true", help="contexts: play nothing new")
     given = parser.parse_args()
     console = Console(width=max(140, Console().width))
     done = 0

@@ -47,11 +47,14 @@ def compare(
 ) -> Iterator[tuple[World, list[Entry]]]:
     """Every world with what everybody had in it, ours first; at most so many runs each.
 
-    With `kept_only` nothing new is played by peers: they are there with the runs they have.
+    With `kept_only` nothing new is played: peers are there with the runs they have, and worlds
+    in which ours has not all of its runs are left out.
     """
     settings = {peer: ask(peer, {"do": "settings"}) for peer in peers}
     for world in worlds:
-        own = shares_of(world, OURS, world.problem, results / "contexts", runs)
+        own = shares_of(world, OURS, world.problem, results / "contexts", runs, kept_only=kept_only)
+        if len(own) < runs:
+            continue
         entries = [Entry("tarry", False, OURS, own, 0.0)]
         for peer in peers:
             player = Player(peer, ask, world, results / "peers-contexts", kept_only)
