@@ -11,7 +11,6 @@ from benchmarks.contexts.worlds import ARMS, FEATURES, FIRST_SEED, HORIZON, TABL
 from benchmarks.contexts.worlds import simulated as all_simulated
 from tarry.arrays import FloatArray
 
-WORTH = 0.1  # what a mixture must gain to be worth a third expert's time
 HEAD = (
     "# Contexts, measured\n\n"
     "Written by `python -m benchmarks.contexts --write`. What the policies do, and what "
@@ -20,16 +19,21 @@ HEAD = (
     "lower is better, 0 is the best arm of every request. *Target* is what was asked of "
     "SurvivalRegression before it was measured.\n"
     "Simulated worlds have {arms} arms and {features} features (five where delays are 0 or D, "
-    "one per segment in *five segments*), a new world for each run, {horizon} steps, and seeds "
-    "from {seed} on, which played no part in any choice.\n"
+    "one per segment in *five segments*), a new world for each run, {horizon} steps, and a seed "
+    "for each run from {seed} on.\n"
     "The policies have their defaults. What SurvivalRegression is made of was chosen on other "
     "seeds and on halves of the tables of run times: a prior in its draws or the pseudo-play of "
     "SurvivalThompson (equally good; the second was taken, since its optimism never dies); effects "
-    "common to all arms beside those of each arm (better with full draws, worse with those that "
-    "were taken; three variants), a prior three times as wide (no better), and shares of the "
-    "variance of the weights to draw with: 1, 0.5, 0.25, 0.1, 0.06 and 0. A full draw explores too "
-    "much, and with a tenth two of the simulated worlds lock in. A quarter was the best with 5 and "
-    "10 features, 0.06 to 0.25 with more than a hundred; 1 / (1 + sqrt(p)) goes through both.\n"
+    "common to all arms beside those of each arm (better with full draws, worse with smaller ones; "
+    "four variants), a prior three times as wide (no better), and the share of the variance of the "
+    "weights to draw with: 1, 0.5, 0.25, 0.1, 0.06 or 0. On three other seeds a quarter was the "
+    "best over all simulated worlds, 20 % below a full draw, and a tenth was much worse in two of "
+    "them; on a half of each of two tables 0.06 to 0.25 was. 1 / (1 + sqrt(p)) goes through both; "
+    "it was not itself tried before it was measured here.\n"
+    "So this is the second look at these seeds: the form with full draws was measured on them "
+    "before, and had 0.010 / 0.024 (cost / reward) in the first world, 0.010 / 0.023, 0.007 / "
+    "0.015, 0.029 / 0.029, 0.006 / 0.014 and 0.041 / 0.033 in the others. Its figures, and what "
+    "peers had in three of the runs, were known when smaller draws were tried.\n"
 )
 MEASURED = (
     "\n## Run times of solvers and queries\n\n"
@@ -39,12 +43,17 @@ MEASURED = (
     "ASlib (Bischl et al. 2016): 86 to 134 features of an instance. *job* (LimeQO, Yi et al. "
     "2025): 49 hint sets of a database, and the context is the template of the query. The files "
     "are not part of this project; `--folder` says where they are.\n"
+    "These instances are not unseen: half of those of ASP-POTASSCO and of SAT12-INDU, drawn with "
+    "another seed, served to choose the share above, and the other halves were not looked at "
+    "apart. With full draws it had 0.128 on BNSL-2016, 0.351 on ASP-POTASSCO and 0.328 on "
+    "SAT12-INDU, where the best fixed arm has 0.326.\n"
 )
 MIXTURE = (
-    "\nA mixture of the experts SurvivalRegression and LinearThompson cannot do better than to "
-    "play, in each world, as the better of the two from the first step on. Known in advance, that "
-    "would leave {gain:.0%} less regret than SurvivalRegression alone (geometric mean over "
-    "{count} worlds). {word}\n"
+    "\nA mixture of the experts SurvivalRegression and LinearThompson was not built, and not "
+    "measured. What there is to gain: the better of the two in each world, known in advance, has "
+    "{gain:.0%} less regret than SurvivalRegression alone (geometric mean over {count} worlds). "
+    "That is an indication, not a bound: a mixture could also be better than both, and would have "
+    "to find out which one is.\n"
 )
 TURNED = (
     "\n## A world that turns\n\n"
@@ -86,15 +95,14 @@ def page(
 
 
 def mixture(worlds: Sequence[World], results: Results) -> str:
-    """What a mixture of SurvivalRegression and LinearThompson could gain at the very most."""
+    """What choosing between SurvivalRegression and LinearThompson with hindsight would gain."""
     means = [
         [float(np.mean(results[world.key, name])) for name in ("LinearThompson", OURS)]
         for world in worlds
     ]
     ratios = [min(linear / own, 1.0) for linear, own in means]
     gain = 1.0 - math.exp(np.mean(np.log(ratios)))
-    word = "So none was built." if gain < WORTH else "It was not built."
-    return MIXTURE.format(gain=gain, count=len(worlds), word=word)
+    return MIXTURE.format(gain=gain, count=len(worlds))
 
 
 def turned(turn: dict[str, FloatArray]) -> str:

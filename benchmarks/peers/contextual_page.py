@@ -45,7 +45,7 @@ def contexts_page(
 
 
 def counts(found: Sequence[tuple[World, list[Entry]]], runs: int) -> str:
-    """How many runs the peers have that have fewer, and where one was not measured at all."""
+    """Which peers have fewer runs than asked for, and where one was not measured at all."""
     told = []
     for name in LIBRARIES:
         sizes = [len(e.shares) for _, entries in found for e in entries if e.library == name]
@@ -55,7 +55,7 @@ def counts(found: Sequence[tuple[World, list[Entry]]], runs: int) -> str:
             told.append(f"{name} has {span}")
         if absent:
             told.append(f"{name} is not measured in {absent} of the worlds")
-    return f" Fewer where they take longer: {', '.join(told)}." if told else ""
+    return f" Fewer so far: {', '.join(told)}." if told else ""
 
 
 def spaced(number: int) -> str:
