@@ -49,13 +49,15 @@ def counts(found: Sequence[tuple[World, list[Entry]]], runs: int) -> str:
     told = []
     for name in LIBRARIES:
         sizes = [len(e.shares) for _, entries in found for e in entries if e.library == name]
-        absent = len(found) - len(sizes) // 2
+        absent = len(found) - sum(
+            sum(e.library == name for e in entries) == 2 for _, entries in found
+        )
         if sizes and min(sizes) < runs:
             span = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
             told.append(f"{name} has {span}")
         if absent:
-            told.append(f"{name} is not measured in {absent} of the worlds")
-    return f" Fewer so far: {', '.join(told)}." if told else ""
+            told.append(f"{name} lacks one setting or both in {absent} of {len(found)} worlds")
+    return f" So far fewer: {', '.join(told)}; verdicts are as provisional." if told else ""
 
 
 def spaced(number: int) -> str:
