@@ -29,7 +29,12 @@ def code_of(policy: Any) -> str:
 
 def code_in(module: str) -> bytes:
     """What a module does, without its comments and docstrings."""
-    tree = ast.parse(Path(str(importlib.import_module(module).__file__)).read_text())
+    return code_at(Path(str(importlib.import_module(module).__file__)))
+
+
+def code_at(path: Path) -> bytes:
+    """The same for a file, which is not imported."""
+    tree = ast.parse(path.read_text())
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             node.value.value = None

@@ -1,6 +1,7 @@
 """How long an agent takes: `python -m benchmarks.live`.
 
     choices     ask and tell in memory, by policy and by number of arms
+    contexts    the same where requests have eight features
     stalls      median, 99th and 99.9th percentile and maximum, with and without a file, at D = 2 s
                 and at D = 1 h with 250 000 plays in time, and the first asks after a pause
     loading     the slowest calls while machine code comes in, in a process of its own
@@ -28,7 +29,7 @@ import tarry
 from benchmarks.live_files import crowd, disk
 from tarry.live import Agent, ManualClock, machine
 
-PARTS = ("loading", "choices", "stalls", "crowd", "disk")
+PARTS = ("loading", "choices", "contexts", "stalls", "crowd", "disk")
 WARM = 3_000  # plays before anything is measured, after which machine code is there
 
 
@@ -42,22 +43,23 @@ class Traffic:
         self.rng = random.Random(1)
         self.out: list[tuple[float, int]] = []
         self.times: dict[str, list[tuple[float, float]]] = {"ask": [], "tell": []}
+        self.requests: Sequence[dict[str, Any] | None] = [None]  # contexts, in turn
 
     def run(self, plays: int) -> None:
         """So many asks, and the tells that fall due meanwhile."""
         clock, out = self.clock, self.out
-        for _ in range(plays):
+        for number in range(plays):
             clock.advance(self.gap)
             while out and out[0][0] <= clock.time:
-                number = heapq.heappop(out)[1]
-                self._timed("tell", self.agent.tell, number)
-            play = self._timed("ask", self.agent.ask)
+                self._timed("tell", self.agent.tell, heapq.heappop(out)[1])
+            request = self.requests[number % len(self.requests)]
+            play = self._timed("ask", self.agent.ask, context=request)
             back = clock.time + self.rng.expovariate(1 / self.means[play.arm])
             heapq.heappush(out, (back, play.id))
 
-    def _timed(self, verb: str, call: Callable[..., Any], *arguments: Any) -> Any:
+    def _timed(self, verb: str, call: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         wall, cpu = time.perf_counter(), time.thread_time()
-        result = call(*arguments)
+        result = call(*arguments, **named)
         now = time.perf_counter()
         self.times[verb].append((time.thread_time() - cpu, now - wall))
         return result
@@ -103,8 +105,7 @@ def overhead() -> float:
 
 def choices(plays: int) -> None:
     """Ask and tell in memory, for policies that make sense live."""
-    print(f"\nIn memory, processor time in microseconds, {plays} plays, measuring taken off")
-    print(f"{'':31s}   ask median      99 %   tell median    99 %   both medians")
+    head(f"In memory, processor time in microseconds, {plays} plays, measuring taken off")
     policies = [
         tarry.SurvivalThompson(),
         tarry.RegimeThompson(),
@@ -116,19 +117,62 @@ def choices(plays: int) -> None:
         tarry.SEPK(),
         tarry.BDSE(keep_history=True),
     ]
-    own = overhead() * 1e6
     for policy in policies:
         for arms in (10, 100) if policy in policies[:2] else (10,):
             clock = ManualClock()
             traffic = warmed(Traffic(made(arms, clock, policy), clock, 0.01, 0.2))
             traffic.run(plays)
-            cells = []
-            for times in traffic.times.values():
-                ordered = sorted(cpu * 1e6 - own for cpu, _ in times)
-                cells += [ordered[len(ordered) // 2], ordered[int(0.99 * len(ordered))]]
-            name = f"{type(policy).__name__}, {arms} arms"
-            both = cells[0] + cells[2]
-            print(f"  {name:29s}{''.join(f'{c:12.1f}' for c in cells)}{both:12.1f}", flush=True)
+            medians(f"{type(policy).__name__}, {arms} arms", traffic)
+
+
+def contexts(plays: int) -> None:
+    """The same with eight numbers per request."""
+    head(f"With 8 features, processor time in microseconds, {plays} plays; asked for: 150 in all")
+    for policy in (tarry.SurvivalRegression(), tarry.LinearThompson(), tarry.LinUCB()):
+        medians(f"{type(policy).__name__}, 10 arms", requested(policy, plays))
+
+
+def context_medians(policy: Any, plays: int) -> float:
+    """Microseconds of an ask with a context and a tell, the sum of the medians."""
+    cells = cells_of(requested(policy, plays))
+    return cells[0] + cells[2]
+
+
+def requested(policy: Any, plays: int) -> Traffic:
+    """Requests with five numbers and one of three texts, which makes eight features."""
+    features: dict[str, Any] = {f"x{k}": float for k in range(5)} | {"device": ["a", "b", "c"]}
+    rng = random.Random(2)
+    clock = ManualClock()
+    traffic = Traffic(made(10, clock, policy, features=features), clock, 0.01, 0.2)
+    traffic.requests = [
+        {f"x{k}": rng.gauss(0, 1) for k in range(5)} | {"device": rng.choice("abc")}
+        for _ in range(1000)
+    ]
+    warmed(traffic).run(plays)
+    return traffic
+
+
+def head(title: str) -> None:
+    """Title and columns of a table of medians."""
+    print(f"\n{title}")
+    print(f"{'':31s}   ask median      99 %   tell median    99 %   both medians")
+
+
+def medians(name: str, traffic: Traffic) -> None:
+    """One line about the calls of some traffic."""
+    cells = cells_of(traffic)
+    both = cells[0] + cells[2]
+    print(f"  {name:29s}{''.join(f'{c:12.1f}' for c in cells)}{both:12.1f}", flush=True)
+
+
+def cells_of(traffic: Traffic) -> list[float]:
+    """Median and 99 % of ask and of tell, in microseconds, what measuring takes taken off."""
+    own = overhead() * 1e6
+    cells = []
+    for times in traffic.times.values():
+        ordered = sorted(cpu * 1e6 - own for cpu, _ in times)
+        cells += [ordered[len(ordered) // 2], ordered[int(0.99 * len(ordered))]]
+    return cells
 
 
 class Collections:
@@ -250,6 +294,7 @@ def main(arguments: list[str] | None = None) -> None:
         parts: dict[str, Callable[[], None]] = {
             "loading": lambda: loading(3_000),
             "choices": lambda: choices(5_000 if quick else 50_000),
+            "contexts": lambda: contexts(5_000 if quick else 50_000),
             "stalls": lambda: stalls(folder, 5_000 if quick else 100_000),
             "crowd": lambda: crowd(made, folder, 20_000 if quick else 100_000),
             "disk": lambda: disk(folder, 1 if quick else 5),

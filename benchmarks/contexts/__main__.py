@@ -16,7 +16,10 @@ from pathlib import Path
 import tarry
 from benchmarks.contexts.page import page
 from benchmarks.contexts.runs import complete, measure
+from benchmarks.contexts.turned import measure_turn
 from benchmarks.contexts.worlds import HORIZON, RUNS, measured, simulated
+from benchmarks.live import context_medians
+from tarry.arrays import FloatArray
 from tarry.files import write_atomically
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +35,13 @@ def microseconds(steps: int = 20_000) -> float:
         tarry.play(tarry.SurvivalRegression(), problem, payoff="cost", horizon=steps, record=1)
         taken.append(time.process_time() - begin)
     return min(taken) / steps * 1e6
+
+
+def turning(kept: Path, given: argparse.Namespace) -> dict[str, FloatArray]:
+    """The world that turns."""
+    if given.quick:
+        return measure_turn(kept, QUICK_RUNS, QUICK_HORIZON)
+    return measure_turn(kept, kept_only=given.kept)
 
 
 def main() -> int:
@@ -61,7 +71,16 @@ def main() -> int:
         worlds = [world for world in worlds if complete(world, kept, runs)]
     try:
         results = measure(worlds, kept, runs)
-        text = "" if given.only else page(worlds, results, runs, microseconds())
+        turn = {} if given.only == "measured" else turning(kept, given)
+        times = (
+            {}
+            if given.only
+            else {
+                "micros": microseconds(),
+                "live": context_medians(tarry.SurvivalRegression(), 5000),
+            }
+        )
+        text = "" if given.only else page(worlds, results, turn, runs, **times)
     except KeyboardInterrupt:
         print(f"Interrupted; what was played is kept in {kept}. The same command goes on.")
         return 130

@@ -1,7 +1,7 @@
 """Playing, and keeping what was played: a file for each world and policy."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,22 +27,13 @@ Results = dict[tuple[str, str], FloatArray]  # by key of the world and name: a n
 
 def measure(worlds: Iterable[World], folder: Path, runs: int = RUNS) -> Results:
     """Regret over that of uniform play, of every run that is not in the folder already."""
-    folder.mkdir(parents=True, exist_ok=True)
     results: Results = {}
     for world in worlds:
         count = min(runs, TABLE_RUNS) if world.horizon == TABLE_HORIZON else runs
         problem = lru_cache(world.problem)
-        for name, policy in POLICIES.items():
-            if not plays_here(name, world):
-                continue
-            path, code = folder / f"{world.key} {name}.npz", code_of(policy)
-            shares = kept(path, code).get("shares", np.zeros(0)).tolist()
-            for number in range(len(shares), count):
-                told = f"\r{world.key}: {name}, run {number + 1} of {count}    "
-                print(told, end="", file=sys.stderr, flush=True)
-                shares.append(one_run(world, policy, problem(number), number))
-                keep(path, code, shares=np.array(shares))
-            results[world.key, name] = np.array(shares[:count])
+        for name in POLICIES:
+            if plays_here(name, world):
+                results[world.key, name] = shares_of(world, name, problem, folder, count)
         path = folder / f"{world.key} fixed.npz"
         shares = kept(path, "").get("shares", np.zeros(0)).tolist()
         for number in range(len(shares), count):
@@ -52,6 +43,27 @@ def measure(worlds: Iterable[World], folder: Path, runs: int = RUNS) -> Results:
         results[world.key, FIXED] = np.array(shares[:count])
     print(file=sys.stderr)
     return results
+
+
+def shares_of(
+    world: World,
+    name: str,
+    problem: Callable[[int], Any],
+    folder: Path,
+    count: int,
+    *,
+    kept_only: bool = False,
+) -> FloatArray:
+    """Regret of a policy over that of uniform play, one number per run; new runs are kept."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path, code = folder / f"{world.key} {name}.npz", code_of(POLICIES[name])
+    shares = kept(path, code).get("shares", np.zeros(0)).tolist()
+    for number in () if kept_only else range(len(shares), count):
+        told = f"\r{world.key}: {name}, run {number + 1} of {count}    "
+        print(told, end="", file=sys.stderr, flush=True)
+        shares.append(one_run(world, POLICIES[name], problem(number), number))
+        keep(path, code, shares=np.array(shares))
+    return np.array(shares[:count])
 
 
 def complete(world: World, folder: Path, runs: int) -> bool:

@@ -14,10 +14,14 @@ import numpy as np
 from rich.console import Console
 
 import tarry
+from benchmarks.contexts.worlds import simulated
+from benchmarks.peers.contextual import compare
+from benchmarks.peers.contextual_page import LIBRARIES, contexts_page
 from benchmarks.peers.driver import World
 from benchmarks.peers.installs import PEERS, ROOT, TARRY, Installed, Peer, install
 from benchmarks.peers.page import page
 from benchmarks.peers.report import Measured, Sheet, regret_sheet
+from tarry.files import write_atomically
 
 FAMILIES = ("bernoulli", "truncated_normal")
 PAYOFFS = ("cost", "reward")
@@ -25,16 +29,48 @@ PATIENCE = 1800  # seconds for one policy
 
 
 def main() -> int:
-    """Run everything; the exit status is 0 if tarry itself could be measured."""
+    """Run what is asked for; the exit status is 0 if tarry itself could be measured."""
     parser = argparse.ArgumentParser("python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--horizon", type=int, default=20_000, help="steps of a run")
     parser.add_argument("--arms", type=int, default=30, help="K")
     parser.add_argument("--max-delay", type=int, default=500, help="D")
     parser.add_argument("--runs", type=int, default=3, help="runs per world")
     parser.add_argument("--fresh", action="store_true", help="install the peers anew")
-    parser.add_argument("--write", action="store_true", help="write docs/peers.md")
+    parser.add_argument("--write", action="store_true", help="write the pages of the docs")
+    parser.add_argument("--only", choices=("plain", "contexts"), help="one part")
+    parser.add_argument("--context-runs", type=int, default=10, help="runs with contexts")
+    parser.add_argument("--kept", action="store_true", help="contexts: play nothing new")
     given = parser.parse_args()
     console = Console(width=max(140, Console().width))
+    done = 0
+    if given.only != "contexts":
+        done = plain(console, given)
+    if given.only != "plain":
+        with_contexts(console, given)
+    return done
+
+
+def with_contexts(console: Console, given: argparse.Namespace) -> None:
+    """Worlds with contexts, for the peers that can look at them; an hour, and it can go on."""
+    for peer in PEERS:
+        if peer.name in LIBRARIES:
+            console.print(f"Installing {peer.name}.", highlight=False)
+            install(peer, fresh=given.fresh)
+    peers = [peer for peer in PEERS if peer.name in LIBRARIES]
+    tried = {peer.name: len(ask(peer, {"do": "settings"})["tried"]) for peer in peers}
+    runs: int = given.context_runs
+    kept_only: bool = given.kept
+    found = list(compare(simulated(), peers, ask, ROOT / "results", runs, kept_only=kept_only))
+    text = contexts_page(found, runs, tried)
+    if given.write:
+        write_atomically(ROOT / "docs" / "peers-contexts.md", text.encode())
+        console.print("docs/peers-contexts.md is new.", highlight=False)
+    else:
+        console.print(text, highlight=False, markup=False)
+
+
+def plain(console: Console, given: argparse.Namespace) -> int:
+    """Worlds without contexts; 0 if tarry itself could be measured."""
     attempts: dict[Peer, Installed] = {}
     for peer in (TARRY, *PEERS):
         console.print(f"Installing {peer.name}.", highlight=False)

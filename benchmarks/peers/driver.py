@@ -103,6 +103,8 @@ class Adapter:
     drifting: ClassVar[Mapping[str, Maker]] = {}  # those made for payoffs that change
     growing: Maker | None = None  # one that can be given more arms while it runs
     durable: ClassVar[Mapping[str, Maker]] = {}  # those that can be saved, if others cannot
+    documented: ClassVar["Setting"] = {}  # for contexts: as the documentation has it
+    tried: ClassVar[Sequence["Setting"]] = ()  # for contexts: from which a tuned one is chosen
 
     def names(self) -> list[str]:
         """What can be measured."""
@@ -116,8 +118,13 @@ class Adapter:
         """How many bandit policies the library has."""
         raise LookupError(self.name)
 
-    def contextual(self, arms: int, seed: int) -> "ContextLearner | None":
-        """A policy whose choice depends on a context, None if there is none."""
+    def contextual(
+        self, arms: int, seed: int, setting: "Setting | None" = None
+    ) -> "ContextLearner | None":
+        """A policy whose choice depends on a context, None if there is none.
+
+        Without a setting it is the documented one.
+        """
         return None
 
     def grow(self, learner: Any) -> None:
@@ -132,11 +139,23 @@ class Adapter:
         return pickle.loads(pickle.dumps(learner))  # noqa: S301 - our own bytes, made just now
 
 
+Setting = Mapping[str, Any]  # of a policy with contexts, in the words of its library
+
+
+class ContextAnswer(NamedTuple):
+    """An answer that arrives, with what was known of the request."""
+
+    step: int
+    arm: int
+    reward: float
+    context: Sequence[float]
+
+
 class ContextLearner(Protocol):
     """A policy that sees a context of numbers before each choice."""
 
-    def choose(self, context: Sequence[float]) -> int:
-        """The arm for this context."""
+    def choose(self, step: int, context: Sequence[float]) -> int:
+        """The arm of play number `step`, for this context."""
 
-    def learn(self, context: Sequence[float], arm: int, reward: float) -> None:
-        """What this arm brought in this context."""
+    def learn(self, answers: Sequence[ContextAnswer]) -> None:
+        """These answers have arrived."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from benchmarks.peers.driver import Adapter, Answer, Learner, World, drive
+from benchmarks.peers.driver import Adapter, Answer, ContextAnswer, Learner, World, drive
 
 NO_CALL = "no call for it found"
 
@@ -115,12 +115,12 @@ def context(adapter: Adapter) -> str:
         return NO_CALL
     rng = random.Random(4)
     right: list[bool] = []
-    for _ in range(1500):
+    for step in range(1, 1501):
         kind = rng.randrange(3)
         features = [float(kind == k) for k in range(3)]
-        arm = learner.choose(features)
+        arm = learner.choose(step, features)
         right.append(arm == kind)
-        learner.learn(features, arm, float(arm == kind))
+        learner.learn([ContextAnswer(step, arm, float(arm == kind), features)])
     share = np.mean(right[-500:])
     return f"{'yes' if share > 0.6 else 'no'}: right in {share:.0%} of the last plays"
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from mabwiser.mab import MAB, LearningPolicy
 
-from benchmarks.peers.driver import Adapter, Answer, Maker
+from benchmarks.peers.driver import Adapter, Answer, ContextAnswer, Maker, Setting
 
 
 class Fitted:
@@ -49,23 +49,28 @@ def thompson(arms: int, max_delay: int, seed: int) -> Fitted:
 
 
 class Linear:
-    """LinUCB."""
+    """A ridge regression per arm; it has no constant term, so the contexts begin with a 1."""
 
-    def __init__(self, arms: int, seed: int) -> None:
-        self.bandit = MAB(list(range(arms)), LearningPolicy.LinUCB(alpha=1.0), seed=seed)
+    def __init__(self, arms: int, seed: int, policy: str, **settings: float) -> None:
+        learning = getattr(LearningPolicy, policy)(**settings)
+        self.bandit = MAB(list(range(arms)), learning, seed=seed)
+        self.arms = arms
         self.fitted = False
 
-    def choose(self, context: Sequence[float]) -> int:
-        """Ask MABWiser."""
+    def choose(self, step: int, context: Sequence[float]) -> int:
+        """Ask MABWiser; arms in turn until the first answer."""
         if not self.fitted:
-            return 0
-        arm: int = self.bandit.predict([list(context)])
+            return (step - 1) % self.arms
+        arm: int = self.bandit.predict([[1.0, *context]])
         return arm
 
-    def learn(self, context: Sequence[float], arm: int, reward: float) -> None:
+    def learn(self, answers: Sequence[ContextAnswer]) -> None:
         """Tell MABWiser."""
-        fit = self.bandit.partial_fit if self.fitted else self.bandit.fit
-        fit([arm], [reward], [list(context)])
+        (self.bandit.partial_fit if self.fitted else self.bandit.fit)(
+            [answer.arm for answer in answers],
+            [answer.reward for answer in answers],
+            [[1.0, *answer.context] for answer in answers],
+        )
         self.fitted = True
 
 
@@ -75,14 +80,19 @@ class MABWiser(Adapter):
     name = "MABWiser"
     policies: ClassVar[Mapping[str, Maker]] = {"UCB1": ucb, "ThompsonSampling": thompson}
     growing = staticmethod(thompson)
+    documented: ClassVar[Setting] = {"policy": "LinUCB", "alpha": 1.25}
+    tried: ClassVar[Sequence[Setting]] = [
+        *[{"policy": "LinTS", "alpha": alpha} for alpha in (0.05, 0.15, 0.3)],
+        *[{"policy": "LinUCB", "alpha": alpha} for alpha in (0.1, 0.3)],
+    ]
 
     def count_policies(self) -> int:
         """Learning policies; each can be combined with a neighbourhood policy."""
         return len([name for name in vars(LearningPolicy) if name[0].isupper()])
 
-    def contextual(self, arms: int, seed: int) -> Linear:
-        """LinUCB."""
-        return Linear(arms, seed)
+    def contextual(self, arms: int, seed: int, setting: Setting | None = None) -> Linear:
+        """A linear policy."""
+        return Linear(arms, seed, **(setting or self.documented))
 
     def grow(self, learner: Fitted) -> None:
         """`add_arm`."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from river import bandit, proba, stats
 
-from benchmarks.peers.driver import Adapter, Answer, Maker
+from benchmarks.peers.driver import Adapter, Answer, ContextAnswer, Maker, Setting
 
 
 class Direct:
@@ -58,20 +58,22 @@ def fading(arms: int, max_delay: int, seed: int) -> Direct:
 
 
 class Linear:
-    """LinUCB with a model per arm."""
+    """LinUCB with a model per arm, without a constant term, so the contexts begin with a 1."""
 
-    def __init__(self, arms: int, seed: int) -> None:
-        self.policy = bandit.LinUCBDisjoint(alpha=1.0, seed=seed)
+    def __init__(self, arms: int, seed: int, **settings: float) -> None:
+        self.policy = bandit.LinUCBDisjoint(seed=seed, **settings)
         self.arms = list(range(arms))
 
-    def choose(self, context: Sequence[float]) -> int:
+    def choose(self, step: int, context: Sequence[float]) -> int:
         """Ask river."""
-        arm: int = self.policy.pull(self.arms, context=dict(enumerate(context)))
+        arm: int = self.policy.pull(self.arms, context=dict(enumerate((1.0, *context))))
         return arm
 
-    def learn(self, context: Sequence[float], arm: int, reward: float) -> None:
-        """Tell river."""
-        self.policy.update(arm, dict(enumerate(context)), reward)
+    def learn(self, answers: Sequence[ContextAnswer]) -> None:
+        """Tell river, answer by answer."""
+        for answer in answers:
+            context = dict(enumerate((1.0, *answer.context)))
+            self.policy.update(answer.arm, context, answer.reward)
 
 
 class River(Adapter):
@@ -81,6 +83,10 @@ class River(Adapter):
     policies: ClassVar[Mapping[str, Maker]] = {"UCB": ucb, "ThompsonSampling": thompson}
     drifting: ClassVar[Mapping[str, Maker]] = {"EpsilonGreedy on EWMean": fading}
     growing = staticmethod(thompson)
+    documented: ClassVar[Setting] = {"alpha": 1.0, "beta": 1.0}
+    tried: ClassVar[Sequence[Setting]] = [
+        {"alpha": 1.0, "beta": beta} for beta in (5.0, 25.0, 100.0, 400.0)
+    ]
 
     def count_policies(self) -> int:
         """Classes of `river.bandit`."""
@@ -88,9 +94,9 @@ class River(Adapter):
             [c for c in vars(bandit).values() if inspect.isclass(c) and c.__name__[0] != "_"]
         )
 
-    def contextual(self, arms: int, seed: int) -> Linear:
+    def contextual(self, arms: int, seed: int, setting: Setting | None = None) -> Linear:
         """LinUCB."""
-        return Linear(arms, seed)
+        return Linear(arms, seed, **(setting or self.documented))
 
     def grow(self, learner: Direct) -> None:
         """The arms are given anew at each choice."""

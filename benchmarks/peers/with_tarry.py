@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import tarry
-from benchmarks.peers.driver import Adapter, Answer, Drive, Maker, World, drive
+from benchmarks.peers.driver import Adapter, Answer, Drive, Maker, Setting, World, drive
 from tarry.live import Agent, ManualClock
 
 
@@ -67,6 +67,45 @@ class Asked:
             self.agent.tell(self.ids.pop(answer.step), delay=float(answer.delay))
 
 
+class AskedWithContext(Asked):
+    """An agent that is told the numbers of each request, from the first one on."""
+
+    def __init__(self, policy: Any, arms: int, max_delay: int, seed: int, payoff: str) -> None:
+        self.features: dict[str, Any] | None = None
+        super().__init__(policy, arms, max_delay, seed, payoff=payoff)
+        self.seed = seed
+
+    def open(self, path: Path | None, seed: int | None = None) -> Any:
+        """No agent before the number of features is known."""
+        if self.features is None:
+            return None
+        return Agent(
+            self.policy,
+            arms=self.names,
+            payoff=self.payoff,
+            max_delay=self.max_delay,
+            seed=seed,
+            clock=self.clock,
+            features=self.features,
+        )
+
+    def choose(self, step: int, context: Sequence[float] = ()) -> int:
+        """Ask with a context."""
+        if self.features is None:
+            self.features = {f"x{place}": float for place in range(len(context))}
+            self.agent = self.open(None, self.seed)
+        self.clock.time = float(step)
+        play = self.agent.ask(context=dict(zip(self.features, context, strict=True)))
+        self.ids[step] = play.id
+        return self.numbers[play.arm]
+
+    def learn(self, answers: Sequence[Any]) -> None:
+        """Tell the delay that the reward stands for."""
+        for answer in answers:
+            share = answer.reward if self.payoff == "reward" else 1.0 - answer.reward
+            self.agent.tell(self.ids.pop(answer.step), delay=round(share * self.max_delay))
+
+
 def asked(policy: Any, *, kept: bool = False) -> Maker:
     """Agents of this policy."""
     return lambda arms, max_delay, seed: Asked(policy, arms, max_delay, seed, kept=kept)
@@ -97,7 +136,11 @@ class Tarry(Adapter):
     durable: ClassVar[Mapping[str, Maker]] = {
         name: asked(policy, kept=True) for name, policy in live.items()
     }
+    drifting: ClassVar[Mapping[str, Maker]] = {
+        "Agent of RegimeThompson": asked(tarry.RegimeThompson())
+    }
     growing = staticmethod(asked(tarry.SurvivalThompson()))
+    documented: ClassVar[Setting] = {"max_delay": 100, "payoff": "reward"}
 
     def names(self) -> list[str]:
         """The simulator for five, the agent for three."""
@@ -124,6 +167,14 @@ class Tarry(Adapter):
     def count_policies(self) -> int:
         """Those of the registry."""
         return len(tarry.POLICIES)
+
+    def contextual(
+        self, arms: int, seed: int, setting: Setting | None = None
+    ) -> "AskedWithContext":
+        """An agent with features."""
+        told = setting or self.documented
+        policy = tarry.SurvivalRegression(half_life=told.get("half_life"))
+        return AskedWithContext(policy, arms, told["max_delay"], seed, told["payoff"])
 
     def grow(self, learner: Asked) -> None:
         """`add_arm`."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from vowpalwabbit import Workspace
 
-from benchmarks.peers.driver import Adapter, Answer, Maker
+from benchmarks.peers.driver import Adapter, Answer, ContextAnswer, Maker, Setting
 
 
 class Explorer:
@@ -76,21 +76,23 @@ class Listed(Explorer):
 class Contextual:
     """The same with features."""
 
-    def __init__(self, arms: int, seed: int) -> None:
-        self.vw: Any = Workspace(f"--cb_explore {arms} --epsilon 0.1 --quiet")
+    def __init__(self, arms: int, seed: int, options: str) -> None:
+        self.vw: Any = Workspace(f"--cb_explore {arms} --random_seed {seed} --quiet {options}")
         self.rng = random.Random(seed)
-        self.chance = 1.0
+        self.chance: dict[int, float] = {}  # of the plays still out
 
-    def choose(self, context: Sequence[float]) -> int:
+    def choose(self, step: int, context: Sequence[float]) -> int:
         """Draw an arm."""
         weights = self.vw.predict(_features(context))
         arm = self.rng.choices(range(len(weights)), weights)[0]
-        self.chance = weights[arm]
+        self.chance[step] = weights[arm]
         return arm
 
-    def learn(self, context: Sequence[float], arm: int, reward: float) -> None:
+    def learn(self, answers: Sequence[ContextAnswer]) -> None:
         """Tell the cost."""
-        self.vw.learn(f"{arm + 1}:{1.0 - reward}:{self.chance} {_features(context)}")
+        for answer in answers:
+            label = f"{answer.arm + 1}:{1.0 - answer.reward}:{self.chance.pop(answer.step)}"
+            self.vw.learn(f"{label} {_features(answer.context)}")
 
 
 def _features(context: Sequence[float]) -> str:
@@ -104,15 +106,29 @@ class VowpalWabbit(Adapter):
     policies: ClassVar[Mapping[str, Maker]] = {"epsilon-greedy": greedy, "SquareCB": square}
     drifting: ClassVar[Mapping[str, Maker]] = {"constant learning rate": constant_rate}
     growing = Listed
+    documented: ClassVar[Setting] = {"options": "--epsilon 0.05"}
+    tried: ClassVar[Sequence[Setting]] = [
+        {"options": options}
+        for options in (
+            "--epsilon 0.01",
+            "--epsilon 0.01 --cb_type dm",
+            "--squarecb --gamma_scale 10000",
+            "--squarecb",
+            "--squarecb --gamma_scale 100",
+            "--squarecb --gamma_scale 1000",
+            "--bag 5 --epsilon 0",
+            "--cover 4 --epsilon 0",
+        )
+    ]
 
     def count_policies(self) -> int:
         """Ways of exploration that `--cb_explore` takes: each is tried."""
         ways = ("--first 2", "--epsilon 0.1", "--bag 2", "--cover 2", "--squarecb", "--softmax")
         return len([way for way in ways if _starts(f"--cb_explore 2 --quiet {way}")])
 
-    def contextual(self, arms: int, seed: int) -> Contextual:
+    def contextual(self, arms: int, seed: int, setting: Setting | None = None) -> Contextual:
         """Its purpose."""
-        return Contextual(arms, seed)
+        return Contextual(arms, seed, (setting or self.documented)["options"])
 
     def grow(self, learner: Listed) -> None:
         """List one more."""

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks.peers.contexts import Requests, drive_contexts
 from benchmarks.peers.driver import Adapter, World
 from benchmarks.peers.probes import PROBES
 
@@ -17,6 +18,15 @@ def run_worlds(adapter: Adapter, policy: str, worlds: list[str]) -> list[dict[st
         done = adapter.run(policy, World.load(path), seed)
         outcomes.append({"regret": done.regret, "seconds": done.seconds, "steps": len(done.arms)})
     return outcomes
+
+
+def run_requests(adapter: Adapter, setting: dict[str, Any], path: str) -> dict[str, float]:
+    """Drive one setting through one world with contexts."""
+    world = Requests.load(path)
+    learner = adapter.contextual(world.table.shape[1], 1, setting)
+    assert learner is not None
+    done = drive_contexts(learner, world)
+    return {"regret": done.regret, "seconds": done.seconds}
 
 
 def run_probes(adapter: Adapter, module: str) -> dict[str, str]:
@@ -38,6 +48,10 @@ def main() -> None:
         outcome = adapter.names()
     elif task["do"] == "probe":
         outcome = run_probes(adapter, task["module"])
+    elif task["do"] == "settings":
+        outcome = {"documented": adapter.documented, "tried": list(adapter.tried)}
+    elif task["do"] == "contexts":
+        outcome = run_requests(adapter, task["setting"], task["world"])
     else:
         outcome = run_worlds(adapter, task["policy"], task["worlds"])
     Path(out).write_text(json.dumps(outcome))

@@ -1,5 +1,9 @@
 """Worlds with contexts in comparisons, from Python and from plain tables."""
 
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 import pytest
 
 import tarry
@@ -51,3 +55,53 @@ def test_bad_segments_are_refused() -> None:
     """In one sentence."""
     with pytest.raises(InputError, match="give weights and segments"):
         problem_from({"family": "segments"})
+
+
+def test_run_times_from_a_file(tmp_path: Path) -> None:
+    """Columns of a CSV file are features and times; an empty feature is missing."""
+    path = tmp_path / "runs.csv"
+    path.write_text("instance,size,depth,fast,safe\na,1,2,0.1,3\nb,5,,9,2.5\n")
+    table = {
+        "family": "from_table",
+        "file": str(path),
+        "features": ["size", "depth"],
+        "times": ["fast", "safe"],
+        "max_delay": 60,
+        "unit": 0.1,
+        "above": "clip",
+    }
+    problem = problem_from(table)
+    assert problem == tarry.problems.from_table(
+        [[1, 2], [5, np.nan]], [[1, 30], [60, 25]], 60, ["fast", "safe"]
+    )
+    plain = {key: value for key, value in table.items() if key not in ("file", "unit", "above")}
+    numbers = {"features": [[1, 2], [5, 7]], "times": [[1, 30], [60, 25]]}
+    assert isinstance(problem_from({**plain, **numbers}), Contextual)
+    told = {"policies": ["Uniform"], "payoff": "cost", "problem": table}
+    case = experiment_from(told).cases[0]
+    assert case.name == f"from_table(file={str(path)!r}, max_delay=60, unit=0.1, above='clip')"
+
+
+@pytest.mark.parametrize(
+    ("content", "change", "sentence"),
+    [
+        ("size,fast\n1,2\n", {"times": ["quick"]}, "column of the file"),
+        ("size,fast\n1,2\n", {"times": []}, "times is .*; give a list of columns"),
+        ("size,fast\n1,soon\n", {}, "Row 1 has 'soon' in column 'fast'"),
+        ("size,fast\n1\n", {}, "Row 1 of .* has 1 cells; its head has 2"),
+        ("", {}, "column of the file"),
+        ("size,fast\n1,2\n", {"file": 3}, "file is 3"),
+        ("size,fast\n1,2\n", {"file": "nowhere.csv"}, "cannot be read"),
+        ("size,fast\n1,\n", {}, "delay"),
+        ("size,fast\n1,2\n", {"speed": 3}, "setting of from_table"),
+    ],
+)
+def test_bad_run_times_are_refused(
+    tmp_path: Path, content: str, change: dict[str, Any], sentence: str
+) -> None:
+    """In one sentence."""
+    path = tmp_path / "runs.csv"
+    path.write_text(content)
+    table = {"file": str(path), "features": ["size"], "times": ["fast"], "max_delay": 9}
+    with pytest.raises(InputError, match=sentence):
+        problem_from({"family": "from_table", **table, **change})

@@ -119,7 +119,8 @@ class Regression(Literal):
             p = len(z)
             two = np.zeros((2, 2 * p))
             two[0, :p] = two[1, p:] = z
-            mean, cov = two @ self.w[arm], two @ self.cov[arm] @ two.T
+            mean = two @ self.w[arm]
+            cov = two @ self.cov[arm] @ two.T / (1 + math.sqrt(p))
             one, other = rng.normal(), rng.normal()
             deviation = math.sqrt(max(cov[0, 0], 0))
             along = cov[0, 1] / deviation if deviation > 0 else 0.0

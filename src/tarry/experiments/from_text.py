@@ -12,10 +12,12 @@ from typing import Any
 from tarry import policies, problems
 from tarry.errors import InputError, TarryError, UnknownNameError
 from tarry.experiments.experiment import Case, Experiment, Source, by_label
+from tarry.experiments.measured_times import with_columns
 from tarry.policies.protocol import Policy
 from tarry.problems.problem import Problem
 
 KEYS = ("policies", "problem", "problems", "payoff", "horizon", "runs", "seed", "record")
+UNTITLED = ("family", "segments", "features", "times")  # not in the title of a problem
 USUAL: dict[str, Any] = {"horizon": 150_000, "runs": 10, "seed": 0, "record": 200}
 
 
@@ -163,9 +165,7 @@ def problems_from(table: Mapping[str, Any]) -> dict[str, Source]:
     if "problem" in table or not found:
         single = table.get("problem", {"family": "truncated_normal"})
         source = problem_from(single)
-        settings = {
-            key: value for key, value in single.items() if key not in ("family", "segments")
-        }
+        settings = {key: value for key, value in single.items() if key not in UNTITLED}
         found = {problem_title(single["family"], settings): source, **found}
     return found
 
@@ -175,11 +175,13 @@ def problem_from(table: Any) -> Source:
     if not isinstance(table, Mapping) or not isinstance(table.get("family"), str):
         raise InputError(f"The problem is {table!r}; give a table with its family and settings.")
     settings = {k: v for k, v in table.items() if k != "family"}
-    return (
-        segments_from(settings)
-        if table["family"] == "segments"
-        else parse_problem(table["family"], settings)
-    )
+    if table["family"] == "segments":
+        return segments_from(settings)
+    if table["family"] == "from_table":
+        given = with_columns(settings) if "file" in settings else settings
+        measured: Problem = built(problems.from_table, given, "The problem 'from_table'")
+        return measured
+    return parse_problem(table["family"], settings)
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,11 @@ class Effects(NamedTuple):
             self.spread[row + i] += (1.0 - keep * keep) * self.variance[i]
 
     def draw_tilt(self, arm: int, z: Floats, rng: Random) -> tuple[float, float]:
-        """A draw of (w' . z, w'' . z), all that a decision needs of the weights."""
+        """A draw of (w' . z, w'' . z), all that a decision needs of the weights.
+
+        They are drawn with the share 1 / (1 + sqrt(p)) of their variance. Found by experiment: a
+        full draw had more regret, the more so the more features there were.
+        """
         p = len(z)
         size = 2 * p
         steady = change = q00 = q01 = q11 = 0.0
@@ -102,6 +106,10 @@ class Effects(NamedTuple):
             q00 += h0 * z[i]
             q01 += h1 * z[i]
             q11 += h2 * z[i]
+        share = 1.0 / (1.0 + math.sqrt(p))
+        q00 *= share
+        q01 *= share
+        q11 *= share
         deviation = math.sqrt(max(q00, 0.0))
         first = rng.normal()
         along = q01 / deviation if deviation > 0.0 else 0.0

@@ -93,8 +93,8 @@ class LinearThompson:
     crosses the end of a bin, or comes back, only the target moves: w += P u (new - old).
 
     Simpler and quicker than `SurvivalRegression`, better where mean payoffs are linear or very many
-    features are given, and several times worse where contexts are useless; docs/contexts.md has
-    measurements. Needs no horizon; no bound is claimed.
+    features are given, and several times worse where contexts are useless: see
+    docs/contexts-measured.md. Needs no horizon; no bound is claimed.
 
     Args:
         bins: Number of bins, from 2; fewer where D has not so many different whole numbers.

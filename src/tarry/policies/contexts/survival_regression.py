@@ -179,15 +179,16 @@ class SurvivalRegression:
     each outcome with contexts over that without (with its unweighted passes), within -10..10.
 
     A decision goes by contexts with probability 1 / (1 + e^-L), else it is that of
-    `SurvivalThompson`. With contexts, the tilts of the request are drawn from the law of w, every
-    passes_b is multiplied by e^-tilt, and the mean payoff Y and the pseudo-play rho are then drawn
-    as there: X = (1 - rho) Y for cost, 1 - (1 - rho)(1 - Y) for reward. All arms are drawn anew in
-    each step; ties go to the arm with fewest plays, then to the lowest index.
+    `SurvivalThompson`. With contexts, the tilts of the request are drawn from the law of w with the
+    share 1 / (1 + sqrt(p)) of its variance, every passes_b is multiplied by e^-tilt, and the mean
+    payoff Y and the pseudo-play rho are then drawn as there: X = (1 - rho) Y for cost,
+    1 - (1 - rho)(1 - Y) for reward. All arms are drawn anew in each step; ties go to the arm with
+    fewest plays, then to the lowest index.
 
     Without features it is `SurvivalThompson`, and plays the same arms. An answer or an age costs
     O(p^2), a decision O(K (p^2 + B)). Needs no horizon. No bound is claimed: for contexts none that
     depends on the best arm's delay alone can hold (Schlisselberg, Zhang and Mansour 2026).
-    `docs/contexts.md` has measurements.
+    `docs/contexts-measured.md` has measurements.
 
     Args:
         bins: Number of bins, from 2; fewer where D has not so many different whole numbers.

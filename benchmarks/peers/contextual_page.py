@@ -1,0 +1,117 @@
+"""The page docs/peers-contexts.md: what contexts are worth to whom."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.contexts.worlds import World
+from benchmarks.peers.contextual import TUNING_STEPS, Entry
+from tarry.arrays import FloatArray
+from tarry.experiments.curves import student
+from tarry.tables import markdown_table
+
+LIBRARIES = ("Vowpal Wabbit", "MABWiser", "river")
+
+
+def contexts_page(
+    found: Sequence[tuple[World, list[Entry]]], runs: int, tried: dict[str, int]
+) -> str:
+    """The text of the page."""
+    micros = {
+        name.split()[0].lower(): np.median(
+            [e.micros for _, entries in found for e in entries if e.library == name] or [np.nan]
+        )
+        for name in LIBRARIES
+    }
+    rows = [row(world, entries) for world, entries in found]
+    chosen = [[f"{w.title}, {w.payoff}", *tuned_settings(entries)] for w, entries in found]
+    heads = ["world", "SurvivalRegression", *LIBRARIES, "best peer", "ratio"]
+    return (
+        (Path(__file__).parent / "contextual.md")
+        .read_text()
+        .format(
+            horizon=spaced(found[0][0].horizon),
+            runs=runs,
+            fewer=counts(found, runs),
+            tried=", ".join(f"{count} ({name})" for name, count in tried.items()),
+            tuning=spaced(TUNING_STEPS),
+            table=markdown_table(heads, rows),
+            settings=markdown_table(["world", *LIBRARIES], chosen),
+            verdict=verdict(found),
+            **micros,
+        )
+    )
+
+
+def counts(found: Sequence[tuple[World, list[Entry]]], runs: int) -> str:
+    """Which peers have fewer runs than asked for, and where one was not measured at all."""
+    told = []
+    for name in LIBRARIES:
+        sizes = [len(e.shares) for _, entries in found for e in entries if e.library == name]
+        absent = len(found) - sum(
+            sum(e.library == name for e in entries) == 2 for _, entries in found
+        )
+        if sizes and min(sizes) < runs:
+            span = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+            told.append(f"{name} has {span}")
+        if absent:
+            told.append(f"{name} lacks one setting or both in {absent} of {len(found)} worlds")
+    return f" So far fewer: {', '.join(told)}; verdicts are as provisional." if told else ""
+
+
+def spaced(number: int) -> str:
+    """A number with a space between thousands."""
+    return f"{number:,}".replace(",", " ")
+
+
+def row(world: World, entries: Sequence[Entry]) -> list[str]:
+    """What everybody has in one world: as documented, then tuned."""
+    own, *others = entries
+    best = best_peer(entries)
+    cells = [
+        " / ".join(interval(entry.shares) for entry in others if entry.library == name)
+        for name in LIBRARIES
+    ]
+    each = own.shares[: len(best.shares)] / best.shares
+    told = f"{ratio(entries):.2f} ({min(each):.2f} to {max(each):.2f})"
+    kind = "tuned" if best.tuned else "as documented"
+    title = f"{world.title}, {world.payoff}"
+    return [title, interval(own.shares), *cells, f"{best.library}, {kind}", told]
+
+
+def tuned_settings(entries: Sequence[Entry]) -> list[str]:
+    """The tuned setting of each library."""
+    chosen = {entry.library: entry.setting for entry in entries if entry.tuned}
+    return [f"`{chosen[name]}`" if name in chosen else "" for name in LIBRARIES]
+
+
+def best_peer(entries: Sequence[Entry]) -> Entry:
+    """The peer and setting with the least regret."""
+    return min(entries[1:], key=lambda entry: float(entry.shares.mean()))
+
+
+def ratio(entries: Sequence[Entry]) -> float:
+    """Our regret over that of the best peer, in the runs that both have."""
+    best = best_peer(entries)
+    return float(entries[0].shares[: len(best.shares)].mean() / best.shares.mean())
+
+
+def interval(shares: FloatArray) -> str:
+    """Mean and half of the 95 % interval, which one run does not have."""
+    if len(shares) < 2:
+        return f"{shares.mean():.3f} (one run)"
+    half = float(student(len(shares) - 1)) * shares.std(ddof=1) / len(shares) ** 0.5
+    return f"{shares.mean():.3f} ± {half:.3f}"
+
+
+def verdict(found: Sequence[tuple[World, list[Entry]]]) -> str:
+    """In how many worlds the ratio is at most one half, and where it is not."""
+    above = [
+        f"{world.title}, {world.payoff} ({ratio(entries):.2f})"
+        for world, entries in found
+        if ratio(entries) > 0.5
+    ]
+    met = f"{len(found) - len(above)} of {len(found)} worlds"
+    text = f"SurvivalRegression has at most half of the best peer's regret in {met}"
+    return text + (f"; not in {'; '.join(above)}." if above else ".")

@@ -1,0 +1,72 @@
+"""Measured run times from a CSV file: for `problems.from_table` in a TOML file."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tarry.arrays import FloatArray
+from tarry.checks import shortened
+from tarry.errors import InputError, UnknownNameError
+
+
+def with_columns(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of `from_table` whose features and times are columns of the CSV file `file`.
+
+    The file has a head, and a row per request; an empty cell is a missing number. The arms are
+    called as the columns of times are.
+    """
+    others = dict(settings)
+    head, rows = read_rows(others.pop("file"))
+    chosen = {
+        kind: columns_of(kind, others.pop(kind, None), head) for kind in ("features", "times")
+    }
+    features, times = (numbers_in(rows, head, names) for names in chosen.values())
+    return {"names": chosen["times"], **others, "features": features, "times": times}
+
+
+def read_rows(path: Any) -> tuple[list[str], list[list[str]]]:
+    """The head and the rows of a CSV file, all with as many cells."""
+    try:
+        with Path(path).open(newline="", encoding="utf-8") as file:
+            head, *rows = [row for row in csv.reader(file) if row] or [[]]
+    except TypeError as error:
+        raise InputError(f"file is {shortened(path)}; give the name of a CSV file.") from error
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        told = getattr(error, "strerror", None) or error
+        raise InputError(f"{str(path)!r} cannot be read: {told}.") from error
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(head):
+            raise InputError(
+                f"Row {number} of {str(path)!r} has {len(row)} cells; its head has {len(head)}."
+            )
+    return head, rows
+
+
+def columns_of(kind: str, names: Any, head: Sequence[str]) -> list[str]:
+    """The names of columns, all of which are in the head."""
+    if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
+        raise InputError(f"{kind} is {shortened(names)}; give a list of columns of the file.")
+    for name in names:
+        if name not in head:
+            raise UnknownNameError.of("column of the file", name, head)
+    return names
+
+
+def numbers_in(rows: list[list[str]], head: list[str], names: Sequence[str]) -> FloatArray:
+    """The numbers of some columns, a row per request; NaN where a cell is empty."""
+    places = [head.index(name) for name in names]
+    found = np.full((len(rows), len(places)), np.nan)
+    for number, row in enumerate(rows):
+        for column, place in enumerate(places):
+            cell = row[place].strip()
+            try:
+                found[number, column] = float(cell) if cell else np.nan
+            except ValueError:
+                raise InputError(
+                    f"Row {number + 1} has {shortened(cell)} in column {head[place]!r}; it must "
+                    "be a number, or empty where it is missing."
+                ) from None
+    return found

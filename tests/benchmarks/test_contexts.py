@@ -1,0 +1,117 @@
+"""The measurement of policies with contexts, and of the peers beside them, in a short form."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.contexts.page import page
+from benchmarks.contexts.runs import FIXED, OURS, measure
+from benchmarks.contexts.turned import measure_turn, named
+from benchmarks.contexts.worlds import World, simulated
+from benchmarks.peers.contexts import drive_contexts
+from benchmarks.peers.contextual import Entry, compare, requests_of, told
+from benchmarks.peers.contextual_page import contexts_page
+from benchmarks.peers.driver import ContextAnswer
+from benchmarks.peers.installs import Peer
+from benchmarks.peers.with_tarry import ADAPTER
+from benchmarks.peers.worker import run_requests
+
+import tarry
+from tarry.live.machine import OPTION
+from tarry.problems import Contextual, log_linear
+
+
+def small(key: str, horizon: int) -> World:
+    """One of the worlds with few arms and requests, for a few steps."""
+
+    def problem(number: int) -> Contextual:
+        return log_linear(3, 2, 50, 7000 + number, contexts=20)
+
+    world = next(world for world in simulated() if world.key == key)
+    return world._replace(horizon=horizon, problem=problem)
+
+
+@pytest.mark.xdist_group("contexts")
+def test_campaign_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Worlds are played, kept, not played again, and come to a page with its verdicts."""
+    worlds = [small("segments cost", 200)]
+    results = measure(worlds, tmp_path, runs=2)
+    assert (results["segments cost", OURS] < 1).all()
+    again = measure(worlds, tmp_path, runs=2)
+    assert all((again[key] == results[key]).all() for key in results)
+    monkeypatch.setenv(OPTION, "never")
+    turn = measure_turn(tmp_path, 1, 50, worlds[0])
+    assert list(turn) == list(named())
+    text = page(worlds, results, turn, 2, micros=1.0, live=2.0)
+    assert "five segments" in text
+    assert FIXED in text
+    assert "11 more worlds are not measured" in text
+    assert "A mixture of the experts" in text.replace("\n", " ")
+
+
+@pytest.mark.xdist_group("contexts")
+def test_peers_meet_the_requests_of_the_simulator() -> None:
+    """A driven learner hears of an answer when it arrives, and its regret is the simulator's."""
+    world = small("weibull cost", 400)
+    requests = requests_of(world, 1, 400)
+    run = tarry.play(tarry.Uniform(), world.problem(1), payoff="cost", horizon=400, seed=7001)
+
+    class Same:
+        """Plays the arms of the simulator and notes when it hears of them."""
+
+        heard: dict[int, int] = {}  # noqa: RUF012  # one test, one object
+
+        def choose(self, step: int, context: Any) -> int:
+            """The arm that the simulator played."""
+            self.step = step
+            return int(run.arms[step - 1])
+
+        def learn(self, answers: Sequence[ContextAnswer]) -> None:
+            """Note them."""
+            self.heard |= {answer.step: self.step for answer in answers}
+
+    same = Same()
+    done = drive_contexts(same, requests)
+    assert done.regret == pytest.approx(run.regret[-1])
+    due = {s: s + int(d) for s, d in enumerate(run.delays, start=1)}
+    assert same.heard == {s: end for s, end in due.items() if end <= 400}
+
+
+@pytest.mark.xdist_group("contexts")
+def test_peers_are_tuned_and_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the settings tried, each world gets the best of another seed; the page says all."""
+    monkeypatch.setenv(OPTION, "never")
+    peer = Peer("river", "with_tarry", "", "tarry")
+    settings = [{"max_delay": 50, "payoff": "cost", "half_life": h} for h in (500, 50)]
+
+    def ask(peer: Peer, task: dict[str, Any]) -> Any:
+        if task["do"] == "settings":
+            return {"documented": settings[0], "tried": settings}
+        return run_requests(ADAPTER, task["setting"], task["world"])
+
+    found = list(compare([small("weibull cost", 100)], [peer], ask, tmp_path, runs=2))
+    own, documented, tuned = found[0][1]
+    assert [entry.library for entry in (own, documented, tuned)] == ["tarry", "river", "river"]
+    assert len(list((tmp_path / "peers-contexts").glob("tuning*"))) == 2
+    text = contexts_page(found, 2, {"river": 2})
+    assert "{" not in text
+    assert told(settings[0]) in text or told(settings[1]) in text
+
+
+def test_verdict_about_peers() -> None:
+    """At most half of the best peer's regret, or it is said where not."""
+    world = small("weibull cost", 300)
+    entries = [
+        Entry("tarry", False, OURS, np.array([0.1, 0.2]), 0.0),
+        Entry("river", False, "beta 1", np.array([0.2]), 3.0),
+        Entry("river", True, "beta 5", np.array([0.4]), 3.0),
+    ]
+    text = contexts_page([(world, entries)], 2, {"river": 1})
+    assert "0.50 (0.50 to 0.50)" in text
+    assert "in 1 of 1 worlds." in text
+    entries[1] = entries[1]._replace(shares=np.array([0.15]))
+    assert "not in Weibull, log-linear scales, cost (0.67)." in contexts_page(
+        [(world, entries)], 2, {"river": 1}
+    )
