@@ -108,8 +108,9 @@ def work(agent: Agent, over: threading.Event, seed: int) -> None:
 
 def live(url: str) -> None:
     """A worker, until it is killed or asked to end."""
-    over = threading.Event()
+    over, all_rest = threading.Event(), threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: over.set())
+    signal.signal(signal.SIGUSR1, lambda *_: all_rest.set())
     agent = opened(url)
     threads = [
         threading.Thread(target=work, args=(agent, over, os.getpid() * 10 + k), daemon=True)
@@ -122,10 +123,15 @@ def live(url: str) -> None:
         pass
     for thread in threads:
         thread.join(20)
-    last = -1
-    while last < replica_of(agent).seq:  # until all of them rest
-        last = replica_of(agent).seq
-        time.sleep(2.5)
+    engine: Any = agent._engine  # noqa: SLF001
+    engine.store.line._used = -1e9  # noqa: SLF001  # nothing is written any more
+    engine.store.line.wait(engine.store.appended, 60.0, through_trouble=True)
+    say("rests")
+    while not all_rest.wait(0.05):
+        pass
+    last = last_fact(url)
+    while replica_of(agent).seq < last:
+        time.sleep(0.01)
     say("digest", replica_of(agent).seq, digest(replica_of(agent)))
     os._exit(0)
 
@@ -158,7 +164,8 @@ class Campaign:
             stdout=subprocess.PIPE,
             text=True,
         )
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def _listen(self) -> None:
         assert self._child.stdout is not None
@@ -201,6 +208,10 @@ class Campaign:
         with self._heard:
             self.alive.remove(pid)
 
+    def all_say(self, word: str) -> bool:
+        """Whether this is the latest word of all that live."""
+        return all(self.said[pid][-1][0] == word for pid in self.alive)
+
     def end(self) -> None:
         """The nursery, and all in it."""
         for pid in self.alive:
@@ -208,9 +219,15 @@ class Campaign:
                 os.kill(pid, signal.SIGKILL)
         self._child.kill()
         self._child.wait()
+        self._listener.join()
+        for pipe in (self._child.stdin, self._child.stdout):
+            assert pipe is not None
+            pipe.close()
 
 
-def campaign(kills: int, crashes: int, seed: int = 0, *, report: bool = False) -> int:
+def campaign(
+    kills: int, crashes: int, seed: int = 0, *, workers: int = WORKERS, report: bool = False
+) -> int:
     """So many kills and crashes; how many acknowledgements there were."""
     rng = random.Random(seed)
     store_module.SNAPSHOT_EVERY = 2000  # so that some are written and read
@@ -218,7 +235,7 @@ def campaign(kills: int, crashes: int, seed: int = 0, *, report: bool = False) -
         opened(database.url).close()
         victims = Campaign(database.url)
         try:
-            for _ in range(WORKERS):
+            for _ in range(workers):
                 victims.bear()
             due = sorted(rng.sample(range(kills), crashes))
             for number in range(kills):
@@ -238,9 +255,10 @@ def campaign(kills: int, crashes: int, seed: int = 0, *, report: bool = False) -
 
 def check_replicas(victims: Campaign, url: str) -> None:
     """Those of the workers that live are what follows from the table."""
-    for pid in victims.alive:
-        os.kill(pid, signal.SIGTERM)
-    victims.until(lambda: all(victims.said[pid][-1][0] == "digest" for pid in victims.alive))
+    for sent, answer in ((signal.SIGTERM, "rests"), (signal.SIGUSR1, "digest")):
+        for pid in victims.alive:
+            os.kill(pid, sent)
+        victims.until(lambda word=answer: victims.all_say(word))  # type: ignore[misc]
     found = {tuple(victims.said[pid][-1][1:]) for pid in victims.alive}
     with opened(url) as agent:
         engine: Any = agent._engine  # noqa: SLF001
@@ -250,6 +268,16 @@ def check_replicas(victims: Campaign, url: str) -> None:
             folded.fold(fact)
         found |= {(str(one.seq), digest(one)) for one in (replica_of(agent), folded)}
     assert len(found) == 1, found
+
+
+def last_fact(url: str) -> int:
+    """The number of the latest fact."""
+    import psycopg
+
+    with psycopg.connect(url) as db:
+        row = db.execute("SELECT seq FROM tarry.agent WHERE name = %s", (NAME,)).fetchone()
+        assert row is not None
+        return int(row[0])
 
 
 def facts_of(url: str, agent: int) -> list[Any]:

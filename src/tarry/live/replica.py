@@ -64,12 +64,7 @@ class Replica:
         self._made: dict[int, int] = {}  # how many plays of each process there were
         self._orphans: dict[int, Ended] = {}
         core.grace = KEEP
-
-    @property
-    def out(self) -> int:
-        """How many plays are out."""
-        core = self.core
-        return core.asked - core.returned - core.closed - core.cancelled
+        core.maker.apart = True
 
     def fold(self, fact: Row) -> Outcome:
         """The next fact of the log happens; what became of it."""

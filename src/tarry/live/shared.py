@@ -18,13 +18,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tarry.checks import as_whole
 from tarry.errors import InputError, LiveError, TarryError, UnknownPlayError
 from tarry.live import forking, refusals
 from tarry.live.clock import TICKS
 from tarry.live.core import Core
 from tarry.live.desk import INTERPRETED
 from tarry.live.facts import ADD, CANCEL, START, TIME, Row
+from tarry.live.ids import as_id
 from tarry.live.plays import Counts, Odd, Play, Told, new_play
 from tarry.live.replica import SHIFT, Outcome, Replica, decision_keys
 from tarry.live.requests import taken_in
@@ -204,8 +204,11 @@ class SharedEngine:
 
     def number_of(self, play: Any) -> int:
         """The id of a play, from what `ask` returned or from its id."""
-        whole = play.id if type(play) is Play else as_whole(getattr(play, "id", play))
-        if whole is not None and 0 < whole < 2**62:
+        whole = play.id if type(play) is Play else as_id(getattr(play, "id", play))
+        if whole is None:
+            self.odd["unknown"] += 1
+            raise refusals.no_id(play)
+        if 0 < whole < 2**62:
             writer, count = whole >> SHIFT, whole & MOST_PLAYS
             if writer == self.store.writer:
                 if 0 < count <= self._count:
@@ -223,6 +226,15 @@ class SharedEngine:
 
     def check_process(self) -> None:
         """Nothing to check: a child of a fork is a process of its own."""
+
+    def is_foreign(self) -> bool:
+        """Never: see `check_process`."""
+        return False
+
+    def check_file(self) -> None:
+        """Refuse what needs a database that was let go."""
+        if self.closed:
+            raise refusals.closed()
 
     def backup(self, path: Any) -> None:
         """A copy of the store, which says how it is copied."""
@@ -283,7 +295,7 @@ class SharedEngine:
         if self.closed:
             if even_closed:
                 return
-            raise LiveError("The agent is closed; make a new one, with the same path to go on.")
+            raise refusals.closed()
         if what is not None and self._inside():
             raise refusals.in_the_middle(what)
         if not self._at_work:
@@ -354,7 +366,7 @@ class SharedEngine:
     def _catch_up_briefly(self) -> None:
         """Let time go on before a decision, if that takes no longer than it may."""
         store = self.store
-        if self._held is None and not store.trouble and self._replica.out:
+        if self._held is None and not store.trouble and self._replica.core.out:
             seq = store.append((TIME, self.ticker.now(), None, None, None))
             store.line.wait(seq, CATCH_UP, through_trouble=False)
 
@@ -385,7 +397,7 @@ class SharedEngine:
             store.tidy_up(lambda: store.write_snapshot(seq, body, names))
         line = store.line
         late = self.ticker.now() - replica.core.now
-        if not own and replica.out and line.in_use and late > self._tick and not line.unsent:
+        if not own and replica.core.out and line.in_use and late > self._tick and not line.unsent:
             store.append((TIME, self.ticker.now(), None, None, None))
 
     def _lost(self, db: Any) -> int:

@@ -127,7 +127,7 @@ class Line:
                 self.dropped += 1
             if fact[0] != TIME:
                 self._used = time.monotonic()
-            self.lock.notify_all()
+            self.lock.notify()  # the thread, which alone waits for that
         return ticket
 
     def wait(self, number: int, patience: float, *, through_trouble: bool) -> bool:
@@ -136,16 +136,21 @@ class Line:
         With `through_trouble`, a database that is away is waited for, so many seconds in all.
         """
         until = time.monotonic() + patience
-        with self.lock:
-            while self.durable < number and not self._over:
-                now = time.monotonic()
-                end = until
+        while self.durable < number:
+            gate = threading.Lock()
+            gate.acquire()
+            with self.lock:
+                now, end = time.monotonic(), until
                 if self.trouble:
                     end = min(until, self.since + patience) if through_trouble else now
-                if end <= now:
-                    return False
-                self.lock.wait(end - now)
-            return self.durable >= number
+                if self._over or end <= now:
+                    break
+                if self.durable < number:
+                    self._calls.append((number, gate.release))
+                else:
+                    gate.release()
+            gate.acquire(timeout=end - now)  # each is woken once, when it is its turn
+        return self.durable >= number
 
     def when_durable(self, number: int, call: Callable[[], None]) -> None:
         """Call this, from another thread, when the fact is safe or cannot be made so."""
@@ -308,7 +313,6 @@ class Line:
                 self.durable = max(self.durable, self._placed.pop(place))
             if not self._placed:
                 self._batch = []
-            self.lock.notify_all()
             ready = [item for item in self._calls if item[0] <= self.durable]
             self._calls = [item for item in self._calls if item[0] > self.durable]
         self._release(ready)

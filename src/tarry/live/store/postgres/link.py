@@ -5,7 +5,7 @@ import os
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from tarry.errors import InputError, JournalError
+from tarry.errors import InputError, JournalError, MissingExtraError
 
 SCHEMES = ("postgresql://", "postgres://")
 # A connection that is dead, though nobody said so, is noticed; what was given in the address stays.
@@ -51,9 +51,7 @@ def connected(address: str) -> Any:
     try:
         import psycopg
     except ImportError as error:
-        raise JournalError(
-            "An agent in PostgreSQL needs the package psycopg; install 'tarry[postgres]'."
-        ) from error
+        raise MissingExtraError.of("An agent in PostgreSQL", "psycopg", "postgres") from error
     given = psycopg.conninfo.conninfo_to_dict(address)
     options: dict[str, Any] = {key: value for key, value in OPTIONS.items() if key not in given}
     return psycopg.connect(address, autocommit=True, **options)
