@@ -247,6 +247,30 @@ def test_a_tail_that_others_had_read_is_lost(
     second.close()
 
 
+def test_a_process_that_slept_longer_than_facts_are_kept(own: Database) -> None:
+    """It finds a gap in the log, and begins with the newest snapshot."""
+    first, second = pair(own)
+    play(first, 5)
+    caught_up(first, second)
+    engine = engine_of(second)
+    old, seq = engine._replica.dump(), engine._replica.seq
+    play(first, 10)
+    caught_up(first, second)
+    writer = engine_of(first).store
+    writer.write_snapshot(replica_of(first).seq, replica_of(first).dump(), ["a", "b"])
+    rows("DELETE FROM tarry.fact WHERE agent = %s AND seq <= 25", writer.agent, url=own.url)
+    with engine._lock, engine.store.line.lock:
+        engine._replica = engine._restore(old, seq)
+        engine.store.line.cursor = seq
+        engine.store.line._latest.clear()
+    until(lambda: replica_of(second).seq == replica_of(first).seq)
+    play(second, 5)
+    caught_up(first, second)
+    assert evidence(replica_of(first)) == evidence(replica_of(second))
+    first.close()
+    second.close()
+
+
 def test_a_repeated_batch_is_taken_once(own: Database) -> None:
     """The number of a batch says whether it is there already."""
     first, second = pair(own)

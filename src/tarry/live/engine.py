@@ -63,7 +63,8 @@ class Engine:
 
     def ask(self, context: Any = None) -> tuple[Play, int]:
         """Decide, and start a play: the play, and the number of its fact."""
-        text, numbers = "", list[float]()
+        text = ""
+        numbers: list[float] = []
         if context is not None or self.features:
             text, numbers = taken_in(self.features, context, self.odd)
         if self.path is not None or self._inside():

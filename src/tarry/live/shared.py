@@ -96,7 +96,8 @@ class SharedEngine:
 
     def ask(self, context: Any = None) -> tuple[Play, int]:
         """Decide, and start a play: the play, and the number of its fact."""
-        text, numbers = "", list[float]()
+        text = ""
+        numbers: list[float] = []
         if context is not None or self.features:
             text, numbers = taken_in(self.features, context, self.odd)
         self._ready("asked")
@@ -375,7 +376,8 @@ class SharedEngine:
         self._delivering = True
         try:
             self._rejoin()
-            for first in range(0, len(facts), SLICE):
+            known = max(self._replica.seq - self.store.line.cursor, 0)  # folded before an error
+            for first in range(known, len(facts), SLICE):
                 with self._lock:
                     for place, fact in enumerate(facts[first : first + SLICE], first):
                         outcome = self._replica.fold(fact)

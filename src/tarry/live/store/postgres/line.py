@@ -274,8 +274,12 @@ class Line:
             self._forget_all_but(COMPARED)
         first, self.snapshot = answer[1], answer[2]
         own = {first + k: ticket for k, (ticket, _) in enumerate(batch, 1)}
-        kinds, times, plays, values, names = answer[3:]
+        kinds, times, plays, values, names = answer[4:]
         if kinds is None:
+            return [], own
+        if answer[3] != self.cursor + 1:  # so long away that what follows was deleted
+            self._latest.clear()
+            self.cursor = self._lost(db)
             return [], own
         return list(
             zip(kinds, times, plays, values, names or [None] * len(kinds), strict=True)

@@ -108,7 +108,7 @@ CREATE PROCEDURE tarry.turn(
     agent_ int, writer_ bigint, batch_ bigint,
     kinds smallint[], times bigint[], plays bigint[], vals bigint[], names text[],
     after_ bigint, most int, safe boolean, given bigint,
-    INOUT now_ bigint, INOUT first_ bigint, INOUT snapshot_ bigint,
+    INOUT now_ bigint, INOUT first_ bigint, INOUT snapshot_ bigint, INOUT next_ bigint,
     INOUT kinds_ smallint[], INOUT times_ bigint[], INOUT plays_ bigint[], INOUT values_ bigint[],
     INOUT names_ text[]
 ) LANGUAGE plpgsql AS $$
@@ -150,10 +150,10 @@ BEGIN
     END IF;
     SELECT greatest(time, coalesce(given, tarry.clock(made)) + shift), snapshot
         INTO now_, snapshot_ FROM tarry.agent WHERE id = agent_;
-    SELECT array_agg(kind), array_agg(time), array_agg(play), array_agg(value),
+    SELECT min(seq), array_agg(kind), array_agg(time), array_agg(play), array_agg(value),
         CASE WHEN count(name) > 0 THEN array_agg(name) END
-        INTO kinds_, times_, plays_, values_, names_
-        FROM (SELECT kind, time, play, value, name FROM tarry.fact
+        INTO next_, kinds_, times_, plays_, values_, names_
+        FROM (SELECT seq, kind, time, play, value, name FROM tarry.fact
             WHERE agent = agent_ AND seq > after_ ORDER BY seq LIMIT most) f;
 END $$;
 """
@@ -162,7 +162,7 @@ CHANGES: list[LiteralString] = [TABLES]  # from version k to version k + 1
 
 TURN: LiteralString = (
     "CALL tarry.turn(%s, %s, %s, %s::smallint[], %s::bigint[], %s::bigint[], %s::bigint[], "
-    "%s::text[], %s, %s, %s, %s, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
+    "%s::text[], %s, %s, %s, %s, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
 )
 
 

@@ -6,6 +6,7 @@ are in one order. See `tarry.live.store.postgres.line` for how they get there an
 
 import json
 import logging
+import random
 import secrets
 import threading
 import time
@@ -96,6 +97,7 @@ class PostgresStore:
         self._foreign: list[Fact] = []
         self._tidying: threading.Thread | None = None
         self._unwritten: dict[int, Chunk] = {}
+        self._stagger = 1.0 + random.random() / 2  # lest all processes make a snapshot at once
 
     def read_on(self) -> list[Row]:
         """The next facts of the log, before this process begins to send."""
@@ -184,7 +186,8 @@ class PostgresStore:
     def snapshot_due(self, plays: int) -> bool:
         """See `Store`; processes take turns by chance."""
         since = self.line.cursor - self.line.snapshot
-        return since >= max(SNAPSHOT_EVERY, plays // 8) and self._tidying is None
+        wanted = max(SNAPSHOT_EVERY, plays // 8) * self._stagger
+        return since >= wanted and self._tidying is None
 
     def take_snapshot(self, body: bytes) -> None:
         """See `Store`; where no agent folds the facts."""
