@@ -226,6 +226,13 @@ def staleness(database: Database, processes: int, rate: float, seconds: float) -
     )
 
 
+def prepare(database: Database) -> None:
+    """Tables of ours, and one for the bare database."""
+    opened(database.url, 3).close()
+    with psycopg.connect(database.url, autocommit=True) as db:
+        db.execute("CREATE TABLE bare (LIKE tarry.fact INCLUDING ALL)")
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -236,9 +243,7 @@ def main() -> None:
     given = parser.parse_args()
     os.environ["TARRY_COMPILE"] = "now"
     with Database({"max_connections": 100}) as database:
-        with psycopg.connect(database.url, autocommit=True) as db:
-            opened(database.url, 3).close()
-            db.execute("CREATE TABLE bare (LIKE tarry.fact INCLUDING ALL)")
+        prepare(database)
         latency(database, given.seconds)
         staleness(database, max(given.processes), 1000.0, given.seconds)
         for arms in given.arms:

@@ -1,11 +1,16 @@
 """A database that is away, slow, read-only, restarted, or has lost what others had read."""
 
+import asyncio
 import logging
 import os
 import signal
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.live.postgres import caught_up, engine_of, evidence, new_name, opened, replica_of, rows
@@ -198,6 +203,66 @@ def test_a_disk_without_room(own: Database) -> None:
     assert first.counts == second.counts == (30, 30, 0, 0, 0, 0, 0)
     first.close()
     second.close()
+
+
+class Far:
+    """A way to the server that takes 25 ms there and 25 ms back."""
+
+    def __init__(self, server: Database, folder: Path) -> None:
+        self.near = str(server.folder / ".s.PGSQL.5432")
+        self.url = f"postgresql://tarry@{quote(str(folder), safe='')}/postgres"
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(
+            target=self._loop.run_until_complete, args=(self._listen(str(folder)),), daemon=True
+        )
+        self._thread.start()
+        self._ready.wait(10)
+
+    async def _listen(self, folder: str) -> None:
+        self._over = asyncio.Event()
+        listening = await asyncio.start_unix_server(self._serve, f"{folder}/.s.PGSQL.5432")
+        self._ready.set()
+        await self._over.wait()
+        listening.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, back = await asyncio.open_unix_connection(self.near)
+        await asyncio.gather(self._carry(reader, back), self._carry(there, writer))
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(1 << 16):
+            await asyncio.sleep(0.025)
+            writer.write(data)
+        writer.close()
+
+    def close(self) -> None:
+        """Let go."""
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join(10)
+        self._loop.close()
+
+
+def test_a_database_that_is_far_away(own: Database) -> None:
+    """50 ms of network: asks take as long, and times are right all the same."""
+    name = new_name()
+    with tempfile.TemporaryDirectory(prefix="tarry-") as folder:
+        way = Far(own, Path(folder))
+        far, near = opened(name, way.url), opened(name, own.url)
+        far.ask()
+        begun = time.monotonic()
+        mine = far.ask()
+        assert 0.05 <= time.monotonic() - begun < 0.5
+        assert near.tell(mine) is Told.RETURNED
+        assert far.tell(near.ask()) is Told.RETURNED
+        clocks = [engine_of(agent).ticker.now() for agent in (far, near)]
+        assert abs(clocks[0] - clocks[1]) < 30_000
+        caught_up(far, near)
+        assert far.counts == near.counts == (3, 2, 1, 0, 0, 0, 0)
+        assert all(0.0 < taken < 1.0 for taken in near.history().times[1:])
+        far.close()
+        near.close()
+        way.close()
 
 
 def test_cut_connections_are_made_anew(own: Database) -> None:
