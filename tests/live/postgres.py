@@ -85,6 +85,19 @@ def caught_up(*agents: Agent) -> None:
             time.sleep(0.001)
 
 
+def at_rest(*agents: Agent) -> None:
+    """Return when these agents have read everything, and write no more that time goes on."""
+    for agent in agents:
+        wire = engine_of(agent).store.line
+        wire._used = -1e9
+        until = time.monotonic() + 20
+        while wire.unsent:
+            assert time.monotonic() < until
+            time.sleep(0.001)
+    time.sleep(0.05)
+    caught_up(*agents)
+
+
 def vanish(agent: Agent) -> None:
     """Let the process of an agent "die": nothing is sent any more."""
     line = engine_of(agent).store.line

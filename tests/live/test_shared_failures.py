@@ -1,9 +1,10 @@
 """A database that is away, slow, read-only, restarted, or has lost what others had read."""
 
-import asyncio
+import contextlib
 import logging
 import os
 import signal
+import socket
 import tempfile
 import threading
 import time
@@ -13,7 +14,16 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tests.live.postgres import caught_up, engine_of, evidence, new_name, opened, replica_of, rows
+from tests.live.postgres import (
+    at_rest,
+    caught_up,
+    engine_of,
+    evidence,
+    new_name,
+    opened,
+    replica_of,
+    rows,
+)
 
 from tarry.demo.database import QUICK, Database
 from tarry.errors import JournalError
@@ -89,6 +99,35 @@ def test_decisions_go_on_without_a_database(
     said = [record.message for record in caplog.records]
     assert any("goes on from memory" in line for line in said)
     assert any("is written again" in line for line in said)
+    first.close()
+    second.close()
+
+
+def test_a_snapshot_is_of_the_log_alone(own: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not of what a process made of its own plays when the database had just gone away."""
+    monkeypatch.setattr(store, "SNAPSHOT_EVERY", 0)
+    first, second = pair(own, on_store_failure="continue")
+    engine = engine_of(first)
+    taken: list[int] = []
+
+    def gone(plays: int) -> bool:
+        """It is noticed in the very moment in which a snapshot is due."""
+        with engine.store.line.lock:
+            engine.store.line.trouble = "gone"
+        thread = threading.Thread(target=lambda: taken.append(engine.ask()[1]))
+        thread.start()
+        thread.join()
+        return True
+
+    monkeypatch.setattr(engine.store, "snapshot_due", gone)
+    play(first, 5)
+    monkeypatch.undo()
+    until(lambda: not first.counts.undurable and engine.store.durable == engine.store.appended)
+    assert taken
+    at_rest(first, second)
+    with opened(engine.store.name, own.url) as fresh:
+        assert evidence(replica_of(fresh)) == evidence(replica_of(second))
+        assert evidence(replica_of(fresh)) == evidence(replica_of(first))
     first.close()
     second.close()
 
@@ -209,38 +248,38 @@ class Far:
     """A way to the server that takes 25 ms there and 25 ms back."""
 
     def __init__(self, server: Database, folder: Path) -> None:
-        self.near = str(server.folder / ".s.PGSQL.5432")
         self.url = f"postgresql://tarry@{quote(str(folder), safe='')}/postgres"
-        self._loop = asyncio.new_event_loop()
-        self._ready = threading.Event()
-        self._thread = threading.Thread(
-            target=self._loop.run_until_complete, args=(self._listen(str(folder)),), daemon=True
-        )
-        self._thread.start()
-        self._ready.wait(10)
+        self._near = str(server.folder / ".s.PGSQL.5432")
+        self._listening = socket.socket(socket.AF_UNIX)
+        self._listening.bind(str(folder / ".s.PGSQL.5432"))
+        self._listening.listen()
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
+        self._threads[0].start()
 
-    async def _listen(self, folder: str) -> None:
-        self._over = asyncio.Event()
-        listening = await asyncio.start_unix_server(self._serve, f"{folder}/.s.PGSQL.5432")
-        self._ready.set()
-        await self._over.wait()
-        listening.close()
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):  # it is closed
+            while True:
+                here, _ = self._listening.accept()
+                there = socket.socket(socket.AF_UNIX)
+                there.connect(self._near)
+                for ends in ((here, there), (there, here)):
+                    thread = threading.Thread(target=self._carry, args=ends, daemon=True)
+                    thread.start()
+                    self._threads.append(thread)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, back = await asyncio.open_unix_connection(self.near)
-        await asyncio.gather(self._carry(reader, back), self._carry(there, writer))
-
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(1 << 16):
-            await asyncio.sleep(0.025)
-            writer.write(data)
-        writer.close()
+    def _carry(self, source: socket.socket, sink: socket.socket) -> None:
+        with source, contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                time.sleep(0.025)
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
-        """Let go."""
-        self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(10)
-        self._loop.close()
+        """Let go, once both ends have hung up."""
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        for thread in self._threads:
+            thread.join(5)
 
 
 def test_a_database_that_is_far_away(own: Database) -> None:
@@ -304,7 +343,7 @@ def test_a_tail_that_others_had_read_is_lost(
     )
     until(lambda: caplog.text.count("has lost its latest facts") == 2)
     play(second, 5)
-    caught_up(first, second)
+    at_rest(first, second)
     with opened(engine_of(first).store.name, own.url) as fresh:
         assert evidence(replica_of(fresh)) == evidence(replica_of(second))
         assert evidence(replica_of(fresh)) == evidence(replica_of(first))

@@ -177,6 +177,7 @@ class Replica:
         return True
 
     def _make_room(self, now: int) -> None:
+        close_old(self.core, now)  # it looks which play is the first that is out: by facts alone
         make_room(self.core, now)
         self.chunks += due_chunks(self.core)
         oldest = self.core.register.oldest

@@ -383,9 +383,9 @@ class SharedEngine:
                         outcome = self._replica.fold(fact)
                         if place in own and fact[0] not in (START, TIME):
                             self._note(own[place], outcome)
+            self._look_after(own)  # while nobody can go on alone: this is what the log says
         finally:
             self._delivering = False
-        self._look_after(own)
 
     def _look_after(self, own: dict[int, int]) -> None:
         store, replica = self.store, self._replica
