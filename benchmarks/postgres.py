@@ -108,11 +108,11 @@ def player(pipe: Any, url: str, arms: int, callers: int, rate: float) -> None:
     mine.agent.close()
 
 
-def bare(pipe: Any, url: str, worker: int) -> None:
+def bare(pipe: Any, url: str) -> None:
     """A process: on each word it inserts batches of so many facts, each in a commit."""
     with psycopg.connect(url, autocommit=True) as db:
         pipe.send("ready")
-        number = worker << 40
+        number = os.getpid() << 40  # numbers that no other process uses
         while True:
             seconds, size = pipe.recv()
             if not seconds:
@@ -140,8 +140,7 @@ class Crew:
         self.processes: list[Any] = []
         for _ in range(count):
             mine, theirs = spawn.Pipe()
-            more = (len(self.pipes),) if target is bare else ()
-            process = spawn.Process(target=target, args=(theirs, *arguments, *more))
+            process = spawn.Process(target=target, args=(theirs, *arguments))
             process.start()
             self.pipes.append(mine)
             self.processes.append(process)

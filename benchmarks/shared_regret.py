@@ -3,6 +3,7 @@
 Four processes on one agent, one process at the same total rate, and four that learn alone, on the
 same requests in virtual time. A process that shares hears of every fact, its own included, only
 `--staleness` seconds after it happened: that is all that sharing does to a decision.
+`--figure docs/figures/processes.svg` draws it.
 
 Regret is what the chosen backends cost above the best of each moment, by their laws. Runs are
 paired by their seeds; with --keep they are added to a file, and a later call goes on from there.
@@ -175,7 +176,7 @@ def ratio(top: list[float], bottom: list[float]) -> tuple[float, float]:
 
 
 def draw(found: Any, path: Path) -> None:
-    """One figure: regret of the three kinds, by scenario, with standard errors."""
+    """One figure: regret over that of one process, by scenario, with standard errors."""
     from tarry.drawing import new_figure, save_figure, styled
 
     with styled():
@@ -186,17 +187,19 @@ def draw(found: Any, path: Path) -> None:
 
 
 def _draw_bars(axes: Any, found: Any) -> None:
+    from tarry.palette import PALETTE
+
     names = list(found)
-    for k, kind in enumerate(KINDS):
-        means = [statistics.fmean(found[name][kind]) for name in names]
-        errors = [
-            statistics.stdev(found[name][kind]) / len(found[name][kind]) ** 0.5 for name in names
-        ]
-        places = np.arange(len(names)) + (k - 1) * 0.27
-        axes.bar(places, means, 0.25, yerr=errors, label=WORDS[kind])
+    for k, kind in enumerate(KINDS[1:]):
+        ratios = [ratio(found[name][kind], found[name]["one"]) for name in names]
+        places = np.arange(len(names)) + (k - 0.5) * 0.38
+        values, errors = zip(*ratios, strict=True)
+        axes.bar(places, values, 0.34, yerr=errors, color=PALETTE[k], label=WORDS[kind])
+    axes.axhline(1.0, color="black", linewidth=0.8)
     axes.set_xticks(np.arange(len(names)), names)
-    axes.set_ylabel("seconds lost per 1000 requests")
-    axes.legend(frameon=False)
+    axes.set_ylabel("regret / regret of one process")
+    axes.set_ylim(0.0, 4.0)
+    axes.legend(frameon=False, ncols=2, loc="upper left")
 
 
 def main() -> None:
