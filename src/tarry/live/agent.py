@@ -331,7 +331,7 @@ class Agent:
 
     def _is_answered(self, play: int) -> bool:
         number = self._engine.number_of(play)
-        return self._engine.look(lambda core, _: core.is_answered(number))
+        return self._engine.is_answered(number)
 
     def _give_up(self, play: Play) -> None:
         """The choice did not reach anybody: the play is cancelled, and nobody waits for that."""

@@ -135,6 +135,10 @@ class Engine:
         """What became of an end, once it is durable; here it was known before."""
         return told
 
+    def is_answered(self, number: int) -> bool:
+        """Whether an answer of this play is known."""
+        return self.look(lambda core, _: core.is_answered(number))
+
     def changed_arms(self, seq: int) -> None:
         """The change of arms with this number is durable."""
 

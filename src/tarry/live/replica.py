@@ -108,11 +108,10 @@ class Replica:
             words[0], words[1] = shared
         return None if chosen == STOP else desk.arms[chosen]
 
-    def status(self, play: int) -> int | None:
-        """Where a play stands that is remembered."""
+    def is_answered(self, play: int) -> bool:
+        """Whether an answer of this play was read."""
         number = self.numbers.get(play)
-        register = self.core.register
-        return None if number is None else register.status[number & register.mask]
+        return number is not None and self.core.is_answered(number)
 
     def knows(self, play: int) -> bool:
         """Whether the start of this play was read, or of a later one of the same process."""

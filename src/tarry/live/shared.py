@@ -169,6 +169,11 @@ class SharedEngine:
                 raise InputError(f"There is an arm {name!r} already; give a name not in use.")
             return self._send((kind, now, None, None, name))
 
+    def is_answered(self, play: int) -> bool:
+        """Whether an answer of this play has come back from the log."""
+        with self._lock:
+            return self._replica.is_answered(play)
+
     def changed_arms(self, seq: int) -> None:
         """After `change_arms` is safe: the error if another process was quicker."""
         found = self._outcomes.pop(seq, None)
