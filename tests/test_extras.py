@@ -53,3 +53,11 @@ def test_routes_name_their_extra(monkeypatch: pytest.MonkeyPatch, package: str) 
         importlib.import_module(f"tarry.live.{package}")
     check_sentence(caught.value, "live")
     assert isinstance(caught.value, ImportError)
+
+
+def test_databases_name_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without psycopg, an agent in a database is refused with the extra that brings it."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError) as caught:
+        tarry.Agent(arms=["a"], payoff="cost", max_delay=1.0, path="postgresql://h/d", name="x")
+    check_sentence(caught.value, "postgres")

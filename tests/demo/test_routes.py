@@ -32,6 +32,17 @@ def test_the_agent_prefers_the_best_server() -> None:
     assert len(times) == len(means) == 351
 
 
+@pytest.mark.xdist_group("postgres")
+def test_processes_share_an_agent() -> None:
+    """Two of them, with a database of their own: they learn as one, and it is told by process."""
+    result = demo_routes(requests=200, rate=200.0, seed=1, show=False, workers=2, change=True)
+    counts = result.explanation.counts
+    assert counts.asked == counts.returned == len(result.agent.sent) == 200
+    assert [len(stream.sent) for stream in result.workers] == [100, 100]
+    assert "process 2" in str(result)
+    assert result.change_at is not None
+
+
 def test_what_was_measured_is_compared_in_hindsight() -> None:
     """The best server is that with the least mean of both halves; the agent is set against it."""
     chosen = Stream([0.0, 1.0, 8.0, 9.0], [0, 1, 1, 1], [0.4, 0.1, 0.2, 0.2])

@@ -93,7 +93,7 @@ def test_what_cannot_be_compiled_is_interpreted_and_told_of(
     """A compiler that fails costs a line in the log, and no play."""
     monkeypatch.setenv(machine.OPTION, "now")
 
-    def fails(maker: Any) -> Any:
+    def fails(maker: Any, *, apart: bool) -> Any:
         raise RuntimeError("no such luck\nand more of it")
 
     monkeypatch.setattr(machine, "compiled_steps", fails)

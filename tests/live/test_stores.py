@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.live.cases import at_rest, crash, store_of
+from tests.live.postgres import server
 
 import tarry
 from tarry.errors import InputError, JournalError
@@ -17,18 +18,34 @@ from tarry.live import Agent, ManualClock, Told
 from tarry.live.facts import RETURN, START, Fact
 from tarry.live.history import CHUNK, Chunk
 from tarry.live.store.memory import MemoryStore
+from tarry.live.store.postgres.store import PostgresStore
 from tarry.live.store.protocol import Store
 from tarry.live.store.sqlite import SqliteStore
 
 SETTINGS: dict[str, Any] = {"arms": ["a"], "file": 7}
 FACTS = [Fact(START, 10 * k, k, 0) for k in range(1, 40)] + [Fact(RETURN, 500, 1, 77)]
 
+
+def in_database(path: Path) -> PostgresStore:
+    """A store in the database of the tests, with the path as its name."""
+    more = SETTINGS | {"history": 3 * CHUNK}
+    store = PostgresStore(server().url, str(path), lambda: dict(more), safe=False)
+    store.settings = dict(SETTINGS)
+    store.line.given = lambda: 10**6
+    store.begin()
+    return store
+
+
 Make = Callable[[Path], Store]
 STORES: dict[str, Make] = {
     "memory": lambda _: MemoryStore(dict(SETTINGS), 3 * CHUNK),
     "sqlite": lambda path: SqliteStore(path, lambda: dict(SETTINGS), "normal", 3 * CHUNK),
+    "postgres": in_database,
 }
-each_store = pytest.mark.parametrize("name", STORES)
+each_store = pytest.mark.parametrize(
+    "name",
+    ["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))],
+)
 
 
 @each_store
@@ -71,6 +88,10 @@ def test_history_is_kept_in_chunks(name: str, tmp_path: Path) -> None:
         done = threading.Event()
         store.keeper.do(done.set)
         assert done.wait(10)
+    if isinstance(store, PostgresStore):
+        written = threading.Event()
+        store.line.do(lambda _: written.set())
+        assert written.wait(10)
     assert store.chunks() == chunks[3:]
     store.close()
 
@@ -88,6 +109,25 @@ def test_settings_can_change(name: str, tmp_path: Path) -> None:
         again = STORES[name](tmp_path / "a.db")
         assert again.settings == SETTINGS | {"more": [1, "ä"]}
         again.close()
+
+
+@pytest.mark.xdist_group("postgres")
+def test_facts_of_others(tmp_path: Path) -> None:
+    """Where several append, each hears of what the others have, once; all in one order."""
+    stores = [in_database(tmp_path / "a") for _ in range(2)]
+    for k, fact in enumerate(FACTS):
+        store = stores[k % 2]
+        store.wait(store.append(fact))
+    for store in stores:
+        deadline = time.monotonic() + 10
+        while len(store.kept().facts) < len(FACTS) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert store.kept() == (None, FACTS)
+    assert stores[0].others() == FACTS[1::2]
+    assert stores[1].others() == FACTS[::2]
+    assert list(stores[0].others()) == []
+    for store in stores:
+        store.close()
 
 
 def test_a_file_brings_back_everything(tmp_path: Path) -> None:

@@ -91,8 +91,20 @@ def live() -> None:
             assert client.get("http://routed/items").text == "here"
 
 
-WORKS = {"plots": plots, "dask": dask_cluster, "live": live}
-MISSED = {"plots": plots, "dask": dask, "live": live}
+def postgres() -> None:
+    """A database that is not there is refused in one sentence; with the driver it is tried."""
+    said = ""
+    try:
+        tarry.Agent(
+            arms=["a"], payoff="cost", max_delay=1.0, path="postgresql://127.0.0.1:1/d", name="x"
+        )
+    except tarry.errors.JournalError as error:
+        said = str(error)
+    assert "cannot be used" in said, said
+
+
+WORKS = {"plots": plots, "dask": dask_cluster, "live": live, "postgres": postgres}
+MISSED = {"plots": plots, "dask": dask, "live": live, "postgres": postgres}
 
 
 def missed(extra: str) -> None:

@@ -239,7 +239,12 @@ def demo(options: Namespace) -> None:
 
     drawing()
     check_place(options.figure, PICTURES)
-    result = demo_routes(change=options.change, requests=options.requests, seed=options.seed)
+    result = demo_routes(
+        change=options.change,
+        requests=options.requests,
+        seed=options.seed,
+        workers=options.workers,
+    )
     from tarry.demo.figure import plot_routes
 
     plot_routes(options.figure, **result.for_figure())

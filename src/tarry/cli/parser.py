@@ -239,6 +239,13 @@ def add_demo(command: argparse.ArgumentParser) -> Command:
         "--change", action="store_true", help="the best server turns slow half-way"
     )
     command.add_argument("--requests", type=whole, default=1500, metavar="N", help="default 1500")
+    command.add_argument(
+        "--workers",
+        type=whole,
+        default=1,
+        metavar="N",
+        help="processes that share the agent, in a PostgreSQL server of their own; default 1",
+    )
     command.add_argument("--seed", type=whole, default=0, metavar="N", help="default 0")
     command.add_argument(
         "--figure", default="routes.svg", metavar="FILE", help="default routes.svg"

@@ -28,6 +28,7 @@ BEST = "fra"
 SHAPE = 4.0  # of the Gamma law of the latencies: standard deviation = half the mean
 SLOWER = 5.0  # what the best server is multiplied by when it turns slow
 MAX_DELAY = 1.0
+LATEST = 50  # requests of a process
 REFRESH = 0.25  # seconds between two pictures of the table
 
 
@@ -61,6 +62,7 @@ class DemoResult:
     change_at: float | None  # when the best server turned slow
     duration: float
     explanation: Explanation
+    workers: tuple[Stream, ...] = ()  # the agent's requests by process, if there are several
 
     @property
     def server_means(self) -> FloatArray:
@@ -129,7 +131,21 @@ class DemoResult:
             lines.append(f"{name:12s}  {mean:6.1f} ms; the agent is at {against:+.0%}")
         if self.change_at is not None:
             lines.append(self.follows())
+        lines += self.by_worker()
         return "\n".join(lines)
+
+    def by_worker(self) -> list[str]:
+        """What each process did, in words."""
+        best = self.names.index(self.best)
+        rows = []
+        for number, stream in enumerate(self.workers, 1):
+            late = stream.server[-LATEST:]
+            share = late.count(best) / max(len(late), 1)
+            rows.append(
+                f"process {number}     {stream.mean * 1e3:6.1f} ms, mean of {len(stream.sent)} "
+                f"that it sent itself; {share:.0%} of its last {len(late)} went to {self.best}"
+            )
+        return rows
 
     def follows(self) -> str:
         """What came of the change, in words."""
@@ -156,6 +172,7 @@ def demo_routes(
     policy: Policy | None = None,
     horizon: int | None = None,
     show: bool = True,
+    workers: int = 1,
 ) -> DemoResult:
     """Start the servers, send the requests, show a live table, and return what was measured.
 
@@ -168,19 +185,25 @@ def demo_routes(
         policy: What decides; by default that of an agent, with `change` `tarry.RegimeThompson()`.
         horizon: For policies that need it; `requests` by default.
         show: Whether to show the table in the terminal.
+        workers: Processes that send the requests and share one agent, in a PostgreSQL server of
+            their own; 1 is this process, with an agent in memory.
     """
+    workers = check_whole("number of workers", workers, 1, 64)
     requests = check_whole("number of requests", requests, 2, 1_000_000)
     if not 0 < rate <= 10_000 or not 0 < seconds <= 86_400:
         raise InputError(
             f"rate is {rate!r} and seconds is {seconds!r}; give a rate up to 10000 per second and "
             f"at most 86400 seconds."
         )
-    return asyncio.run(
-        _Demo(change, requests, rate, seconds, seed, policy, horizon or requests).run(show)
-    )
+    told = change, requests, rate, seconds, seed, policy, horizon or requests
+    if workers > 1:
+        from tarry.demo.workers import SharedDemo
+
+        return asyncio.run(SharedDemo(workers, *told).run(show))
+    return asyncio.run(Demo(*told).run(show))
 
 
-class _Demo:
+class Demo:
     """One run."""
 
     def __init__(
@@ -228,7 +251,7 @@ class _Demo:
         self.begin = time.monotonic()
         try:
             async with Client() as client:
-                with _picture(self, show) as draw:
+                with picture(self, show) as draw:
                     await self._send_all(client, draw)
         finally:
             for server in self.servers:
@@ -293,7 +316,7 @@ class _Demo:
 
 
 @contextlib.contextmanager
-def _picture(demo: _Demo, show: bool) -> Iterator[Callable[[], None]]:
+def picture(demo: Demo, show: bool) -> Iterator[Callable[[], None]]:
     """A function that draws the table anew."""
     if not show:
         yield lambda: None

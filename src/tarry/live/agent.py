@@ -34,7 +34,9 @@ class Agent:
         payoff: "cost" (short delays are good) or "reward" (long delays are good).
         max_delay: D in seconds. A play still out at this age is closed with delay D.
         path: A file for the journal. With it, every ask and every tell is on disk before it is
-            answered, and an agent made with the same path goes on where the last one stopped.
+            answered, and an agent made with the same path goes on where the last one stopped. Or
+            the address of a PostgreSQL database, "postgresql://user@host/db", in which any number
+            of processes share the agent.
         seed: For the policy's own randomness; drawn afresh if left out.
         clock: A `Clock`, or a function that returns seconds; the machine's clocks by default.
         horizon: T, the number of plays expected in all; needed by policies that use log T.
@@ -49,6 +51,7 @@ class Agent:
             With them the default policy is `tarry.SurvivalRegression()`.
         on_store_failure: What to do when the file cannot be written: "raise" an error, or
             "continue" from memory and write what is missing as soon as that is possible.
+        name: By which processes know the agent that they share in a database.
 
     >>> from tarry.live import Agent, ManualClock
     >>> clock = ManualClock()
@@ -78,6 +81,7 @@ class Agent:
         history: int = KEPT,
         features: Mapping[str, Any] | None = None,
         on_store_failure: Literal["raise", "continue"] = "raise",
+        name: str | None = None,
     ) -> None:
         given = Given(
             policy=policy,
@@ -94,15 +98,16 @@ class Agent:
             history=history,
             features=features,
             on_store_failure=on_store_failure,
+            name=name,
         )
         self._engine = started(given)
         self.policy = given.policy
         self.payoff = payoff
-        self.path = given.path
+        self.path = given.shown_path
         self._clock = given.clock
         self._insist = on_store_failure == "raise"
         self._unwritten: tuple[tuple[int, str] | None, int] = None, 0  # a change of arms, its fact
-        self._most = given.history
+        self._most = self._engine.store.settings.get("history", given.history)
 
     def ask(self, context: Mapping[str, Any] | None = None) -> Play:
         """Choose an arm and start a play of it; on disk before it is returned.
@@ -134,12 +139,14 @@ class Agent:
         told, seq = engine.end(RETURN, engine.number_of(play), ticks)
         if self.path is not None:
             self._flush(seq)
+            told = engine.outcome(told, seq, RETURN)
         return told if isinstance(told, Told) else Told.REPEATED
 
     def fail(self, play: Play | ActivePlay | int) -> Told:
         """The play ended in failure: booked with the worst payoff, D as a cost, 0 as a reward."""
         told, seq = self._end(FAIL, play)
         self._flush(seq)
+        told = self._engine.outcome(told, seq, FAIL)
         return told if isinstance(told, Told) else Told.REPEATED
 
     def cancel(self, play: Play | ActivePlay | int) -> bool:
@@ -150,7 +157,7 @@ class Agent:
         """
         was_out, seq = self._end(CANCEL, play)
         self._flush(seq)
-        return bool(was_out)
+        return bool(self._engine.outcome(was_out, seq, CANCEL))
 
     async def ask_async(self, context: Mapping[str, Any] | None = None) -> Play:
         """As `ask`; the event loop, of asyncio or trio, goes on while the disk is written."""
@@ -166,19 +173,21 @@ class Agent:
         """As `tell`; the event loop goes on while the disk is written."""
         told, seq = self._end(RETURN, play, None if delay is None else check_delay(delay))
         await self._flush_async(seq)
+        told = self._engine.outcome(told, seq, RETURN)
         return told if isinstance(told, Told) else Told.REPEATED
 
     async def fail_async(self, play: Play | ActivePlay | int) -> Told:
         """As `fail`; the event loop goes on while the disk is written."""
         told, seq = self._end(FAIL, play)
         await self._flush_async(seq)
+        told = self._engine.outcome(told, seq, FAIL)
         return told if isinstance(told, Told) else Told.REPEATED
 
     async def cancel_async(self, play: Play | ActivePlay | int) -> bool:
         """As `cancel`; the event loop goes on while the disk is written."""
         was_out, seq = self._end(CANCEL, play)
         await self._flush_async(seq)
-        return bool(was_out)
+        return bool(self._engine.outcome(was_out, seq, CANCEL))
 
     def play(self, context: Mapping[str, Any] | None = None) -> TimedPlay:
         """A block that is a play: `with agent.play() as play:`, or `async with`.
@@ -322,7 +331,7 @@ class Agent:
 
     def _is_answered(self, play: int) -> bool:
         number = self._engine.number_of(play)
-        return self._engine.look(lambda core, _: core.is_answered(number))
+        return self._engine.is_answered(number)
 
     def _give_up(self, play: Play) -> None:
         """The choice did not reach anybody: the play is cancelled, and nobody waits for that."""
@@ -339,6 +348,7 @@ class Agent:
         self._unwritten = (kind, name), seq
         self._flush(seq)
         self._unwritten = None, 0
+        self._engine.changed_arms(seq)
 
     def _flush(self, seq: int) -> None:
         if self.path is not None:
@@ -350,7 +360,8 @@ class Agent:
             return
         await durable(store, seq)
         if self._insist and store.durable < seq:
-            raise JournalError(f"The journal {self.path} cannot be written ({store.trouble}).")
+            why = store.trouble or "no answer"
+            raise JournalError(f"The journal {self.path} cannot be written ({why}).")
 
     @property
     def _core(self) -> Core:

@@ -74,6 +74,7 @@ class Core:
         self.paced = peak and (not self.maker.ours or _has_sweep(self.open.rule))
         self.register = Register()
         self.tally = Tally()
+        self.grace = 0  # ticks for which the rows of plays are kept when they are D old
         self.kept = 0  # plays up to this number are in the history, and may be forgotten here
         self.failures = 0  # failed phases of the rule
         self.ended = 1  # no play before this one can bring anything any more
@@ -210,8 +211,8 @@ class Core:
         """A play ended in failure: the worst payoff, D as a cost and 0 as a reward."""
         return self.tell(number, 0 if self.setting.reward else self.max_delay, now, FAILED)
 
-    def cancel(self, number: int, now: int) -> bool:
-        """Nobody watches this play any longer; tells whether it was still out.
+    def cancel(self, number: int, now: int, age: int | None = None) -> bool:
+        """Nobody watches this play any longer, `age` old; tells whether it was still out.
 
         All that is known is that it takes longer than its age. A rule that follows ages is told
         which it has reached, and nothing more. One that lives on sums cannot hold "at least so
@@ -223,7 +224,7 @@ class Core:
         register = self.register
         row = number & register.mask
         self.now = now
-        age = now - register.start[row]
+        age = now - register.start[row] if age is None else age
         if age >= self.max_delay:
             self.book(number, CLOSED, self.max_delay)
             return False

@@ -57,6 +57,11 @@ class DelayCurve:
         np.add.at(self.sums, places, taken)
         np.add.at(self.squares, places, taken.astype(float) * taken)
 
+    def outlasted(self, delay: int) -> None:
+        """A play that was taken to have reached D took this long."""
+        self.events[-1] -= 1
+        self.came_back([delay])
+
     def joined(self, delays: Sequence[int] | IntArray) -> "DelayCurve":
         """A curve of these plays as well."""
         other = DelayCurve(self.max_delay)

@@ -20,12 +20,13 @@ MOST = 300.0  # seconds
 SCRIPT = "from tarry.live.elsewhere import compile_here; compile_here()"
 
 
-def stamp(home: Path, examples: tuple[Any, ...]) -> Path:
+def stamp(home: Path, examples: tuple[Any, ...], *, apart: bool = False) -> Path:
     """A file that is there once the cache `home` has machine code for arguments like these."""
-    return home / f"agent-{hashlib.sha256(repr(types_of(examples)).encode()).hexdigest()[:16]}"
+    kind = "shared" if apart else "agent"
+    return home / f"{kind}-{hashlib.sha256(repr(types_of(examples)).encode()).hexdigest()[:16]}"
 
 
-def compile_elsewhere(examples: tuple[Any, ...]) -> None:
+def compile_elsewhere(examples: tuple[Any, ...], *, apart: bool = False) -> None:
     """Have another process compile for arguments like these; if it cannot, nothing has happened."""
     if not Path(sys.executable or "").name.startswith(("python", "pypy")):
         return  # some other program, with Python in it
@@ -33,7 +34,7 @@ def compile_elsewhere(examples: tuple[Any, ...]) -> None:
     with contextlib.suppress(OSError, subprocess.SubprocessError, pickle.PicklingError):
         subprocess.run(  # noqa: S603  # this interpreter, with a script of ours
             [sys.executable, "-P", "-c", SCRIPT],
-            input=pickle.dumps(examples),
+            input=pickle.dumps((examples, apart)),
             env=os.environ | {"PYTHONPATH": paths, "TARRY_COMPILE": "never"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -47,8 +48,8 @@ def compile_here() -> None:
     from tarry.compiled.cache import cache_directory
     from tarry.live.machine import compiled_steps
 
-    examples = pickle.load(sys.stdin.buffer)  # noqa: S301  # from the process that started this one
+    examples, apart = pickle.load(sys.stdin.buffer)  # noqa: S301  # from who started this one
     home = cache_directory()
     if home is not None:
-        compiled_steps(examples)
-        stamp(home, examples).touch()
+        compiled_steps(examples, apart=apart)
+        stamp(home, examples, apart=apart).touch()

@@ -10,7 +10,6 @@ visitor wants to change is put off until the ask is done.
 """
 
 import contextlib
-import json
 import logging
 import os
 import secrets
@@ -29,6 +28,7 @@ from tarry.live.facts import ADD, CANCEL, CENSOR, RETURN, START, STOPPED, TIME, 
 from tarry.live.history import due_chunks
 from tarry.live.ids import Ids, as_id, new_identity
 from tarry.live.plays import Arm, Counts, Odd, Play, Told, new_play
+from tarry.live.requests import taken_in
 from tarry.live.store.protocol import Store
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy
@@ -63,7 +63,10 @@ class Engine:
 
     def ask(self, context: Any = None) -> tuple[Play, int]:
         """Decide, and start a play: the play, and the number of its fact."""
-        text, numbers = self._taken(context) if context is not None or self.features else ("", [])
+        text = ""
+        numbers: list[float] = []
+        if context is not None or self.features:
+            text, numbers = taken_in(self.features, context, self.odd)
         if self.path is not None or self._inside():
             self._check_free("asked")
         with self._lock:
@@ -127,6 +130,17 @@ class Engine:
         if self._put_off:
             seq = self.catch_up()
         return outcome, seq
+
+    def outcome(self, told: Told | bool, seq: int, kind: int) -> Told | bool:
+        """What became of an end, once it is durable; here it was known before."""
+        return told
+
+    def is_answered(self, number: int) -> bool:
+        """Whether an answer of this play is known."""
+        return self.look(lambda core, _: core.is_answered(number))
+
+    def changed_arms(self, seq: int) -> None:
+        """The change of arms with this number is durable."""
 
     def change_arms(self, kind: int, name: str) -> int:
         """Arms come, go or pause; the number of the fact."""
@@ -304,16 +318,6 @@ class Engine:
         if self.features is None:
             raise refusals.no_features(context)
         return self.features.numbers(self.features.checked(context))[0]
-
-    def _taken(self, context: Any) -> tuple[str, list[float]]:
-        """A context as a line for the store and as numbers for the rule; what it lacks counts."""
-        if self.features is None:
-            raise refusals.no_features(context)
-        told = self.features.checked(context)
-        numbers, missing, unknown = self.features.numbers(told)
-        self.odd["features_missing"] += missing
-        self.odd["features_unknown"] += unknown
-        return json.dumps(told, separators=(",", ":")) if told else "", numbers
 
     def _decide(self, core: Core, now: int) -> Arm | None:
         """The choice of the policy; if that fails, only the time has gone on."""

@@ -82,6 +82,8 @@ def all_ended(chunks: Sequence[Chunk], core: Core, now: int) -> tuple[int, Ended
     rest.delay[overdue] = core.max_delay
     parts, first = [rest], core.kept + 1
     for chunk in reversed(chunks):
+        if chunk.first > core.kept:  # of another process, which knows more already
+            continue
         if chunk.first != first - CHUNK:
             break
         parts.append(read_chunk(chunk))

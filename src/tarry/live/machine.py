@@ -70,7 +70,8 @@ class Promise:
         """
         try:
             examples = (*self._maker.examples(), self._maker.random())
-            self.steps = steps_aside(examples) if aside else compiled_steps(examples)
+            make = steps_aside if aside else compiled_steps
+            self.steps = make(examples, apart=self._maker.apart)
         except ImportError:  # no Numba here
             log.debug("Numba is not installed: agents are interpreted.")
         except Exception as error:  # noqa: BLE001  # whatever it is, interpreted it works
@@ -92,23 +93,26 @@ def promised(maker: Maker) -> Promise | None:
     return promise
 
 
-def steps_aside(examples: tuple[Any, ...]) -> Steps:
+def steps_aside(examples: tuple[Any, ...], *, apart: bool = False) -> Steps:
     """`compiled_steps`, in a way that hardly holds up other threads."""
     with at_rest(), turn:
         from tarry.compiled.cache import cache_directory
 
         home = cache_directory()
     if home is None:
-        return compiled_steps(examples)
-    ready = stamp(home, examples)
+        return compiled_steps(examples, apart=apart)
+    ready = stamp(home, examples, apart=apart)
     if not ready.exists():
-        compile_elsewhere(examples)
+        compile_elsewhere(examples, apart=apart)
     with at_rest() if ready.exists() else contextlib.nullcontext():
-        return compiled_steps(examples)
+        return compiled_steps(examples, apart=apart)
 
 
-def compiled_steps(examples: tuple[Any, ...]) -> Steps:
-    """The functions of the driver as machine code for a rule, ledger, plays, ages and numbers."""
+def compiled_steps(examples: tuple[Any, ...], *, apart: bool = False) -> Steps:
+    """The functions of the driver as machine code for a rule, ledger, plays, ages and numbers.
+
+    Plays that others have made are started apart from where they were decided on.
+    """
     rule, ledger, plays, ages, rng = examples
     state = rule, ledger, plays
     one = (*state, ages, 1, 1, rng)
@@ -117,7 +121,7 @@ def compiled_steps(examples: tuple[Any, ...]) -> Steps:
         book_told: (*state, ages, 1, 0, 1, rng),
         book_cancelled: (*state, ages, 1, 0, 0, 1, rng),
     }
-    if hasattr(rule, "phase"):  # between a choice and a start the ledger may begin anew
+    if apart or hasattr(rule, "phase"):  # between a choice and a start the ledger may begin anew
         wanted |= {settle_and_decide: one, book_start: (*state, 1, 0, 1)}
     else:
         wanted |= {settle_decide_and_start: one}

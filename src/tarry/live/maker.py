@@ -54,6 +54,7 @@ class Maker:
         self.max_delay = max_delay
         self.features = features
         self.rng = listed(rng) if self.ours else rng
+        self.apart = False  # whether plays are started apart from where they are decided on
         self.unheard = 0  # facts at which a user's rule failed
 
     @cached_property

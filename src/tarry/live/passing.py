@@ -39,7 +39,7 @@ def close_old(core: "Core", now: int) -> None:
 def make_room(core: "Core", now: int) -> None:
     """See to it that the next plays have rows, if need be those of plays that are over."""
     register, desks = core.register, core.desks()
-    older = register.first_younger(core.ended, now - core.max_delay - 1)
+    older = register.first_younger(core.ended, now - core.max_delay - core.grace - 1)
     told = min(int(desk.ages.reached[COMPLETE]) for desk in desks)
     core.ended = max(core.ended, min(older, core.watched, told))
     free = min(core.ended - core.remembered, core.kept + 1)

@@ -5,6 +5,7 @@ rule sees follow from it and from the agent's features.
 """
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from tarry.arrays import IntArray
 from tarry.live.features import Features
+from tarry.live.refusals import no_features
 from tarry.plays import Plays
 
 
@@ -64,6 +66,17 @@ class Requests:
     def listed(self, first: int, end: int) -> list[str]:
         """`column` for a store: an empty list where no play has a context."""
         return [self.texts.get(number, "") for number in range(first, end)] if self.texts else []
+
+
+def taken_in(features: Features | None, context: Any, odd: Counter[str]) -> tuple[str, list[float]]:
+    """A context as a line for the store and as numbers for the rule; what it lacks is counted."""
+    if features is None:
+        raise no_features(context)
+    told = features.checked(context)
+    numbers, missing, unknown = features.numbers(told)
+    odd["features_missing"] += missing
+    odd["features_unknown"] += unknown
+    return json.dumps(told, separators=(",", ":")) if told else "", numbers
 
 
 def by_feature(features: Features | None, texts: Sequence[str]) -> dict[str, list[Any]]:

@@ -1,7 +1,7 @@
 """How a core comes back from what a store has kept."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tarry.errors import JournalError
@@ -12,6 +12,7 @@ from tarry.live.facts import apply
 from tarry.live.features import features_from
 from tarry.live.history import Chunk, all_ended, due_chunks
 from tarry.live.rebuild import rebuild
+from tarry.live.replica import Replica, unpacked_replica
 from tarry.live.store.protocol import Store
 from tarry.policies import by_name
 from tarry.policies.label import policy_label
@@ -87,6 +88,66 @@ def without_rule(store: Store) -> Core:
     for fact in facts:
         apply(core, fact)
     return core
+
+
+def newest_replica(store: Any, restore: Callable[[bytes | None, int], Replica]) -> Replica:
+    """The replica after all facts of a database."""
+    replica = None
+    for seq, body in store.snapshots():
+        try:
+            replica = restore(body, seq)
+            break
+        except (ValueError, KeyError, TypeError) as error:
+            log.warning("%s: a snapshot is unreadable (%s).", store.where, error)
+    replica = replica or restore(None, 0)
+    store.check_facts_after(replica.seq)
+    store.line.cursor = replica.seq
+    while True:
+        facts = store.read_on()
+        for fact in facts:
+            replica.fold(fact)
+        if not facts:
+            return replica
+
+
+def restored_replica(policy: Policy, store: Any, body: bytes | None) -> Replica:
+    """The replica that was dumped, or a new one."""
+    core = new_core(policy, store.settings)
+    if body is None:
+        return Replica(core)
+    meta, ids, inner = unpacked_replica(body)
+    used = take_evidence(core, inner, store.chunks)
+    if used is not None:
+        log.warning(
+            "The agent %s: the evidence for %s was made anew from the last %d of %d plays.",
+            store.where,
+            policy_label(policy),
+            used,
+            core.asked,
+        )
+    replica = Replica(core)
+    replica.take_names(meta, ids)
+    return replica
+
+
+def check_policy_of_others(store: Any, given: Any) -> None:
+    """Refuse another policy than that of other processes; if there are none, it is the new one."""
+    wanted = {key: given.settings[key] for key in ("policy", "horizon")}
+    if {key: store.settings[key] for key in wanted} == wanted:
+        return
+    before = store.settings["policy"]
+    if store.others_alive():
+        raise JournalError(
+            f"The agent {store.where} is decided on by {before} in other processes, but "
+            f"{wanted['policy']} is given; give the same, or stop the others first."
+        )
+    log.warning(
+        "The agent %s was decided on by %s and is by %s from now on.",
+        store.where,
+        before,
+        wanted["policy"],
+    )
+    store.change(store.settings | wanted)
 
 
 def take_evidence(core: Core, body: bytes, chunks: Any) -> int | None:

@@ -13,6 +13,7 @@ from tarry.errors import InputError, JournalError
 from tarry.live.clock import TICKS, as_clock, to_seconds, to_ticks
 from tarry.live.features import Features
 from tarry.live.store.place import check_path
+from tarry.live.store.postgres.link import check_address, is_address, shown
 from tarry.policies.check import check_choice, check_policy
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy
@@ -39,6 +40,7 @@ class Given:
     history: int
     features: Any
     on_store_failure: str
+    name: str | None = None
 
     def __post_init__(self) -> None:
         """Check everything at the border."""
@@ -47,7 +49,7 @@ class Given:
         self.defaulted = self.policy is None
         if self.policy is None:
             self.policy = default_policy(contextual=self.features is not None)
-        self.path = None if self.path is None else check_path(self.path)
+        self._check_place()
         check_choice("durability", self.durability, ("full", "normal"))
         check_choice("in_flight", self.in_flight, ("censor", "keep"))
         check_choice("on_store_failure", self.on_store_failure, ("raise", "continue"))
@@ -66,6 +68,28 @@ class Given:
         self.remembered = check_whole("number of plays remembered", self.remembered, 0, most)
         self.history = check_whole("number of plays in the history", self.history, 0, most)
         self.clock = as_clock(self.clock)
+
+    def _check_place(self) -> None:
+        """A file, or a database and a name in it."""
+        self.shown_path: str | Path | None
+        self.shared = is_address(self.path)
+        if self.shared:
+            self.path = check_address(self.path, self.name)
+            self.shown_path = f"{self.name!r} in {shown(self.path)}"
+            if not getattr(self.policy, "shareable", False):
+                raise InputError(
+                    f"{policy_label(self.policy)} decides by what it keeps for itself, which "
+                    f"processes cannot share; take a policy that is shareable, such as "
+                    f"SurvivalThompson, or a file for one process."
+                )
+            return
+        if self.name is not None:
+            raise InputError(
+                f"The name is {self.name!r}, but only an agent in a database has one; give "
+                f"path='postgresql://...' or leave name out."
+            )
+        self.path = None if self.path is None else check_path(self.path)
+        self.shown_path = self.path
 
 
 def default_policy(*, contextual: bool = False) -> Policy:
@@ -143,7 +167,7 @@ def check_names(arms: Any) -> list[str]:
     return names
 
 
-def check_same(path: Path, settings: dict[str, Any], given: Given) -> None:
+def check_same(path: Path | str, settings: dict[str, Any], given: Given) -> None:
     """Refuse to go on with another payoff, D or seed than those of the journal."""
     wanted = {key: given.settings[key] for key in ("payoff", "max_delay")}
     if given.seed is not None:
@@ -160,7 +184,7 @@ def check_same(path: Path, settings: dict[str, Any], given: Given) -> None:
             )
 
 
-def check_features(path: Path, settings: dict[str, Any], given: Given) -> None:
+def check_features(path: Path | str, settings: dict[str, Any], given: Given) -> None:
     """Refuse other features than those of the journal; let the default policy look at them."""
     stored = settings.get("features", [])
     if given.features is not None and given.settings["features"] != stored:
@@ -189,7 +213,7 @@ KINDS = {
 }
 
 
-def check_stored(path: Path, settings: dict[str, Any]) -> None:
+def check_stored(path: Path | str, settings: dict[str, Any]) -> None:
     """Refuse settings of a journal that nobody wrote so."""
     good = all(isinstance(settings.get(key), kind) for key, kind in KINDS.items())
     if not good or not 1 <= settings["max_delay"] <= 2**53 or not settings["arms"]:

@@ -6,12 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from tarry.errors import InputError, JournalError, LiveError
-from tarry.live.clock import Ticker
+from tarry.live.clock import SystemClock, Ticker
 from tarry.live.core import Core
 from tarry.live.engine import Engine
 from tarry.live.facts import POLICY, Fact
 from tarry.live.ids import new_identity
-from tarry.live.restore import check_keepable, new_core, restored
+from tarry.live.replica import Replica
+from tarry.live.restore import (
+    check_keepable,
+    check_policy_of_others,
+    new_core,
+    newest_replica,
+    restored,
+    restored_replica,
+)
 from tarry.live.settings import Given, check_features, check_same, check_stored
 from tarry.live.store.memory import MemoryStore
 from tarry.live.store.protocol import Store
@@ -35,6 +43,9 @@ def started(given: Given) -> Engine:
             "file": secrets.randbits(63),
         }
 
+    if given.shared:
+        shared: Any = _in_database(given, fresh)  # which can do all that an engine can
+        return shared
     if given.path is None:
         settings = fresh()
         core = new_core(given.policy, settings)
@@ -80,6 +91,40 @@ def _on_file(given: Given, path: Path, fresh: Any) -> Engine:
     return engine
 
 
+def _in_database(given: Given, fresh: Any) -> Any:
+    where = str(given.shown_path)
+    from tarry.live.shared import SharedEngine, SharedTicker
+    from tarry.live.store.postgres.store import PostgresStore
+
+    clock = None if isinstance(given.clock, SystemClock) else given.clock
+    if given.arms is not None:
+        check_keepable(new_core(given.policy, fresh()))
+    store = PostgresStore(
+        given.path,
+        given.name or "",
+        lambda: fresh() | {"history": given.history},
+        safe=given.durability == "full",
+        clock=clock,
+    )
+    try:
+        check_stored(where, store.settings)
+        check_same(where, store.settings, given)
+        check_features(where, store.settings, given)
+        check_policy_of_others(store, given)
+
+        def restore(body: bytes | None, seq: int) -> Replica:
+            return restored_replica(given.policy, store, body)
+
+        replica = newest_replica(store, restore)
+        _check_arms(where, replica.core, given.arms)
+        replica.core.hasten()
+        ticker = SharedTicker(store.line, store.created)
+        return SharedEngine(given.policy, store, ticker, replica, restore)
+    except BaseException:
+        store.close()
+        raise
+
+
 def _note_policy(engine: Engine, store: Store, before: dict[str, Any], core: Core) -> int:
     """If another policy decides from now on, write that down and say so."""
     settings = store.settings
@@ -102,7 +147,7 @@ def _called(settings: dict[str, Any]) -> str:
     return f"{settings['policy']}{f' with horizon {horizon}' if horizon else ''}"
 
 
-def _check_arms(path: Path, core: Core, names: list[str] | None) -> None:
+def _check_arms(path: Path | str, core: Core, names: list[str] | None) -> None:
     here = list(core.arms)
     have = ", ".join(here) or "(none)"
     if names is not None and sorted(names) != sorted(here):

@@ -105,7 +105,7 @@ class TimedPlay:
         self._over = True
         if self._waits:
             self._agent._flush(self._seq)
-        return outcome
+        return self._agent._engine.outcome(outcome, self._seq, kind)
 
     def __enter__(self) -> ActivePlay:
         """Ask; the play, which is the name of the arm to use."""

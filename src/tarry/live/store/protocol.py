@@ -27,9 +27,18 @@ class Store(Protocol):
     """One agent's facts. `append`, `take_snapshot` and `keep` are called one at a time."""
 
     settings: dict[str, Any]  # what the agent was made with
-    trouble: str  # why facts cannot be made durable just now, empty if they can
-    failures: int  # how often that began
-    dropped: int  # facts of which only what they led to is kept, since too many were waiting
+
+    @property
+    def trouble(self) -> str:
+        """Why facts cannot be made durable just now, empty if they can."""
+
+    @property
+    def failures(self) -> int:
+        """How often that began."""
+
+    @property
+    def dropped(self) -> int:
+        """Facts of which only what they led to is kept, since too many were waiting."""
 
     @property
     def appended(self) -> int:

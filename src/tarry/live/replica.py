@@ -1,0 +1,296 @@
+"""A replica: what one process knows of an agent that many share, folded from the log of facts.
+
+Every process reads the same facts in the same order, so every replica comes to the same evidence.
+Only facts change it, and each of them first lets time go on to where the fact stands: a decision
+looks at what is there and lets nothing pass, so that it leaves no trace that others do not have.
+(Were ages taken at the time of the decision, plays that have ended elsewhere, and of whose end
+nothing was read yet, would look still out.)
+
+The times of facts are those of the processes that made them, and not quite in the order of the
+log. The time of a replica is the latest that it has read of. A play starts there, but what it took
+is measured between the times at which it was started and ended:
+
+    the first end in the order of the log counts, if the play was younger than D then;
+    a play that nobody ended is closed at D, by everybody, without anybody writing it;
+    an end that was made in time but comes after that, from a process that was cut off, still counts
+    for KEEP seconds: the closing is taken back.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tarry.errors import LiveError, TarryError
+from tarry.live import state
+from tarry.live.clock import TICKS
+from tarry.live.core import Core
+from tarry.live.facts import ADD, CANCEL, FAIL, PAUSE, REMOVE, RESUME, RETURN, START, TIME, Row
+from tarry.live.history import Chunk, due_chunks
+from tarry.live.packed import packed, unpacked
+from tarry.live.passing import close_old, make_room
+from tarry.live.plays import Arm, Told
+from tarry.live.refusals import check_same_answer
+from tarry.live.register import BLOCK, CLOSED, FAILED, OUT, RETURNED
+from tarry.plays import AT_ONCE, COMPLETE, FIRST_EDGE
+from tarry.policies.driver import correct_ages
+from tarry.policies.protocol import STOP, returned
+from tarry.randomness import new_random
+
+SHIFT = 32  # an id is that of the process that asked, and its own count of plays
+KEEP = 60 * TICKS  # how long an end may be on its way
+ORPHANS = 10_000  # ends that may wait for their starts
+LEAP = TICKS // 100  # a time in which more plays may have come of age than are told at once
+
+Outcome = Told | bool | TarryError
+
+
+class Ended(NamedTuple):
+    """An end whose start was not read yet."""
+
+    kind: int
+    time: int
+    value: int | None
+
+
+class Replica:
+    """A core that is changed by facts of the log only, and what its plays are called."""
+
+    def __init__(self, core: Core, seq: int = 0) -> None:
+        self.core = core
+        self.seq = seq  # of the latest fact
+        self.chunks: list[Chunk] = []  # of the history, that have become complete
+        self.numbers: dict[int, int] = {}  # of the plays that are remembered, by their ids
+        self._began: dict[int, int] = {}  # when a play began, if that is not where it is booked
+        self._made: dict[int, int] = {}  # how many plays of each process there were
+        self._orphans: dict[int, Ended] = {}
+        core.grace = KEEP
+        core.maker.apart = True
+
+    def fold(self, fact: Row) -> Outcome:
+        """The next fact of the log happens; what became of it."""
+        kind, time, play, value, name = fact
+        self.seq += 1
+        core = self.core
+        now = max(time, core.now)
+        self.let_pass(now)
+        if kind == START:
+            return self._start(play or 0, time, now, value, name)
+        if kind in (RETURN, FAIL, CANCEL):
+            return self._end(play or 0, Ended(kind, time, value), now)
+        if kind != TIME:
+            try:
+                self._change_arms(kind, name or "", now)
+            except TarryError as error:  # refused, and nothing has changed
+                return error
+        return True
+
+    def decide(self, text: str, numbers: list[float], keys: tuple[int, int]) -> Arm | None:
+        """The arm for a request, with random numbers of these keys; None if the rule has stopped.
+
+        Nothing is changed but what the rule keeps for its decisions.
+        """
+        core = self.core
+        if core.promise is not None:
+            core.promise = core.promise.look(core.desks())
+        desk, number = core.open, core.register.last + 1
+        if not desk.arms:
+            raise LiveError(
+                "No arm is open: all were removed or paused; add or resume one before asking."
+            )
+        core.requests.expect(text, numbers)
+        core.requests.show(desk.plays, number)
+        words = desk.rng.words
+        shared = words[0], words[1]
+        words[0], words[1] = keys
+        try:
+            chosen = desk.choose(number, core.now)
+        finally:
+            words[0], words[1] = shared
+        return None if chosen == STOP else desk.arms[chosen]
+
+    def is_answered(self, play: int) -> bool:
+        """Whether an answer of this play was read."""
+        number = self.numbers.get(play)
+        return number is not None and self.core.is_answered(number)
+
+    def knows(self, play: int) -> bool:
+        """Whether the start of this play was read, or of a later one of the same process."""
+        return (play & ((1 << SHIFT) - 1)) <= self._made.get(play >> SHIFT, 0)
+
+    def dump(self) -> bytes:
+        """Everything, for a snapshot."""
+        register = self.core.register
+        ids = np.zeros(register.last - register.oldest + 1, np.int64)
+        for name, number in self.numbers.items():
+            ids[number - register.oldest] = name
+        body = state.dump(self.core)
+        meta = {
+            "seq": self.seq,
+            "began": list(self._began.items()),
+            "made": list(self._made.items()),
+            "orphans": [[play, *ended] for play, ended in self._orphans.items()],
+        }
+        names = packed(meta, {"ids": ids})
+        return len(names).to_bytes(8, "little") + names + body
+
+    def take_names(self, meta: dict[str, Any], ids: list[int]) -> None:
+        """Bring back what was dumped beside the core."""
+        self.seq = meta["seq"]
+        oldest = self.core.register.oldest
+        self.numbers = {name: number for number, name in enumerate(ids, oldest) if name}
+        self._began = dict(meta["began"])
+        self._made = dict(meta["made"])
+        self._orphans = {play: Ended(*ended) for play, *ended in meta["orphans"]}
+
+    def let_pass(self, now: int) -> None:
+        """Time goes on to `now`, in full, so that what a fact finds depends on facts alone."""
+        core = self.core
+        times = 1
+        if now - core.now > LEAP:
+            times += (core.register.last - core.ended) // AT_ONCE
+        core.now = now
+        while now > core.due:
+            close_old(core, now)
+        for _ in range(times):
+            for desk in core.desks():
+                desk.settle(core.register.last, now)
+
+    def _start(self, play: int, time: int, now: int, slot: int | None, text: str | None) -> Outcome:
+        core = self.core
+        if play in self.numbers or slot is None or not 0 <= slot < len(core.slots):
+            return False
+        arm, number = core.by_slot(slot), core.register.last + 1
+        core.requests.expect(text or "")
+        core.open.enter(number, now)
+        core.requests.show(core.open.plays, number)
+        core.start(arm, now)
+        self.numbers[play] = number
+        if time < now:
+            self._began[number] = time
+        self._made[play >> SHIFT] = play & ((1 << SHIFT) - 1)
+        if (number + 1) % BLOCK == 0:
+            self._make_room(now)
+        ended = self._orphans.pop(play, None) if self._orphans else None
+        if ended is not None:
+            self._end(play, ended, now)
+        return True
+
+    def _make_room(self, now: int) -> None:
+        close_old(self.core, now)  # it looks which play is the first that is out: by facts alone
+        make_room(self.core, now)
+        self.chunks += due_chunks(self.core)
+        oldest = self.core.register.oldest
+        for names in (self.numbers, self._began):
+            numbers = names.values() if names is self.numbers else names
+            for count, number in enumerate(numbers):  # noqa: B007  # they are in order
+                if number >= oldest:
+                    break
+            else:
+                count = len(names)
+            for name in list(names)[:count]:
+                del names[name]
+
+    def _end(self, play: int, ended: Ended, now: int) -> Outcome:  # noqa: PLR0911  # all it can be
+        """The play came back, failed or is given up."""
+        number = self.numbers.get(play)
+        if number is None:
+            return self._without_start(play, ended)
+        core, register = self.core, self.core.register
+        row = number & register.mask
+        here = register.status[row]
+        age = max(ended.time - self._began.get(number, register.start[row]), 0)
+        young = age < core.max_delay
+        if ended.kind == CANCEL:
+            return here == OUT and core.cancel(number, now, age)
+        status = FAILED if ended.kind == FAIL else RETURNED
+        delay = ended.value
+        if status == FAILED:
+            delay = 0 if core.setting.reward else core.max_delay
+        if here != OUT:
+            known = register.delay[row] if here in (RETURNED, FAILED) else register.late[row]
+            if known >= 0:
+                try:
+                    check_same_answer(play, known, here, delay, status, core.max_delay)
+                except TarryError as error:
+                    return error
+                return Told.REPEATED
+        taken = min(age if delay is None else delay, core.max_delay)
+        if young and here == OUT:
+            core.book(number, status, taken)
+            return Told.RETURNED
+        if young and here == CLOSED and number >= core.ended:
+            _reopen(core, number, status, taken)
+            return Told.RETURNED
+        if here == OUT:
+            core.book(number, CLOSED, core.max_delay)
+        register.late[row] = taken
+        core.slots[register.slot[row]].late += 1
+        core.late += 1
+        return Told.LATE
+
+    def _without_start(self, play: int, ended: Ended) -> Outcome:
+        """The play was forgotten, or its start is still on its way from another process."""
+        if self.knows(play):
+            return False if ended.kind == CANCEL else Told.FORGOTTEN
+        if play in self._orphans:
+            return False if ended.kind == CANCEL else Told.REPEATED
+        while len(self._orphans) >= ORPHANS:
+            del self._orphans[next(iter(self._orphans))]
+        self._orphans[play] = ended
+        return True if ended.kind == CANCEL else Told.RETURNED
+
+    def _change_arms(self, kind: int, name: str, now: int) -> None:
+        core = self.core
+        if kind == ADD:
+            core.add_arm(name, now)
+        elif kind == REMOVE:
+            core.remove_arm(name, now)
+        elif kind in (PAUSE, RESUME):
+            core.pause_arm(name, now, paused=kind == PAUSE)
+
+
+def _reopen(core: Core, number: int, status: int, delay: int) -> None:
+    """A play that was taken to have reached D had come back in time.
+
+    Sums and ages are put right. A rule that cannot take back what it heard keeps it.
+    """
+    register = core.register
+    row = number & register.mask
+    arm = core.slots[register.slot[row]]
+    core.fold()
+    arm.curve.outlasted(delay)
+    for counted in (arm, core):
+        counted.closed -= 1
+        counted.returned += 1
+        counted.failed += status == FAILED
+    register.status[row], register.delay[row] = status, delay
+    desk = arm.desk
+    if desk is None:
+        return
+    ledger, ages, place = desk.ledger, desk.ages, number & (len(desk.plays.number) - 1)
+    less = core.max_delay - delay
+    ledger.seen_sum[arm.index] -= less
+    if ages.reached[COMPLETE] > number:
+        ledger.complete_sum[arm.index] -= less
+    desk.plays.delay[place] = delay
+    if len(ages.edges) > FIRST_EDGE:
+        correct_ages(desk.heard, ledger, desk.plays, ages, place, delay, core.now)
+        returned(desk.heard, desk.plays, place, core.now, desk.rng)
+
+
+def unpacked_replica(body: bytes) -> tuple[dict[str, Any], list[int], bytes]:
+    """What was dumped beside the core, and the dump of the core."""
+    end = 8 + int.from_bytes(body[:8], "little")
+    meta, columns = unpacked(body[8:end])
+    return meta, columns["ids"].tolist(), body[end:]
+
+
+def decision_keys(seed: int, writer: int) -> Any:
+    """The keys of one decision of this process after the other."""
+    import random
+
+    first = new_random(seed).words[:2].tolist()
+    source = random.Random(f"{first[0]} {first[1]} {writer}")
+    second = source.getrandbits(64)
+    while True:
+        yield source.getrandbits(64), second
