@@ -482,3 +482,23 @@ def test_a_file_that_is_cut_short_in_use_is_not_written_any_more(tmp_path: Path)
         agent.ask()
     with pytest.raises(JournalError, match="cut short"):
         agent.close()
+
+
+def test_plays_that_reached_d_are_answers_in_words_too() -> None:
+    """Before anybody has asked again."""
+    clock = ManualClock()
+    agent = opened(clock=clock)
+    for _ in range(40):
+        play = agent.ask()
+        clock.advance(0.01)
+        if play.arm == "b":
+            agent.tell(play)
+    clock.advance(5.0)
+    assert agent.explain()["a"].closed > 0
+    assert "only 0 answers" not in agent.explain()["a"].why
+
+
+def test_a_feature_hides_no_column_of_the_history() -> None:
+    """Its name is refused."""
+    policy = tarry.SurvivalRegression()
+    refused(InputError, "'status' is taken", None, policy, features={"status": float})

@@ -190,6 +190,7 @@ def demo_routes(
     """
     workers = check_whole("number of workers", workers, 1, 64)
     requests = check_whole("number of requests", requests, 2, 1_000_000)
+    seed = check_whole("seed", seed, 0)
     if not 0 < rate <= 10_000 or not 0 < seconds <= 86_400:
         raise InputError(
             f"rate is {rate!r} and seconds is {seconds!r}; give a rate up to 10000 per second and "

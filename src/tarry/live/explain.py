@@ -129,7 +129,7 @@ def explanation(core: Core, now: int) -> Explanation:
             high=e.high / 1e6,
             share=shares[arm.slot],
             paused=arm.paused,
-            why=_why(core, arm, estimates) + in_words(since, sure, seconds(since or 0.0)),
+            why=_why(core, arm, estimates, overdue) + in_words(since, sure, seconds(since or 0.0)),
             since=since,
             sure=sure,
         )
@@ -154,7 +154,7 @@ def _sum(c: Counts) -> str:
     )
 
 
-def _why(core: Core, arm: Arm, estimates: dict[int, Estimate]) -> str:
+def _why(core: Core, arm: Arm, estimates: dict[int, Estimate], overdue: dict[int, int]) -> str:
     """In words why `arm` is or is not chosen."""
     if arm.paused:
         return "paused: not chosen until it is resumed"
@@ -165,7 +165,7 @@ def _why(core: Core, arm: Arm, estimates: dict[int, Estimate]) -> str:
     best = min(opened, key=lambda a: sign * estimates[a.slot].mean)
     sweep = find_inside(core.open.rule, Sweep)
     return (sweep is not None and _turn(core, arm, best, sweep)) or _rank(
-        core, arm, best, estimates
+        core, arm, best, estimates, arm.returned + arm.closed + overdue[arm.slot]
     )
 
 
@@ -178,13 +178,12 @@ def _turn(core: Core, arm: Arm, best: Arm, sweep: Sweep) -> str:
     return f"in turn: {len(active)} arms may still be the {better}" if len(active) > 1 else ""
 
 
-def _rank(core: Core, arm: Arm, best: Arm, estimates: dict[int, Estimate]) -> str:
-    """How `arm` compares with the best one."""
+def _rank(core: Core, arm: Arm, best: Arm, estimates: dict[int, Estimate], answers: int) -> str:
+    """How `arm` compares with the best one, after so many answers."""
     reward = core.setting.reward
     mine, theirs = estimates[arm.slot], estimates[best.slot]
     if arm is best:
         return f"{'longest' if reward else 'shortest'} mean so far"
-    answers = arm.returned + arm.closed
     if answers < FEW:
         return f"tried now and then: only {answers} answer{'s' * (answers != 1)} so far"
     if (mine.high < theirs.low) if reward else (mine.low > theirs.high):

@@ -51,6 +51,9 @@ def cyclic(period: float) -> Cyclic:
     return Cyclic(check_positive("period", period))
 
 
+TAKEN = "status"  # what `history()` says of each play, beside its features
+
+
 class Features:
     """The features of an agent, in order, and how values become numbers.
 
@@ -64,6 +67,8 @@ class Features:
     def __init__(self, given: Any) -> None:
         if not isinstance(given, Mapping) or not given:
             raise InputError(f"features is {shortened(given)}; give a dict of names and kinds.")
+        if TAKEN in given:
+            raise InputError(f"The name {TAKEN!r} is taken, by a column of the history; rename it.")
         self.kinds = {name: _kind(name, kind) for name, kind in given.items()}
         self.columns = tuple(c for name, kind in self.kinds.items() for c in _columns(name, kind))
 
