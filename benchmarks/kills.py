@@ -17,6 +17,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,7 @@ from tarry.live.facts import apply
 from tarry.live.history import due_chunks
 from tarry.live.plays import Status
 from tarry.live.restore import new_core
+from tarry.live.store.lock import read_mark
 from tarry.live.store.schema import read_facts
 from tarry.live.store.sqlite import SqliteStore
 
@@ -137,7 +139,11 @@ def kill(path: str, times: int, durability: str, report: int = 0, seed: int = 0)
 
 
 def abandoned(folder: Path, durability: str) -> tuple[Path, list[str]]:
-    """The files of a process that was killed, and the arms of the plays it acknowledged."""
+    """The files of a process that was killed, and the arms of the plays it acknowledged.
+
+    It is killed until all facts of its files were acknowledged. Of one that dies between a commit
+    and the mark of it, damage may cost the facts that nobody was told of, without a word.
+    """
     path = folder / "died.db"
     arms: list[str] = []
     rng = random.Random(3)
@@ -149,8 +155,22 @@ def abandoned(folder: Path, durability: str) -> tuple[Path, list[str]]:
         for _ in range(20):
             said = one_life(child, iter(child.stdout), durability, rng)
             arms += [rest[0] for word, _, *rest in said if word == "asked"]
+        while not _all_acknowledged(path, folder / "looked at"):
+            said = one_life(child, iter(child.stdout), durability, rng)
+            arms += [rest[0] for word, _, *rest in said if word == "asked"]
         child.stdin.close()
     return path, arms
+
+
+def _all_acknowledged(path: Path, folder: Path) -> bool:
+    """Whether the mark of a journal has its latest fact."""
+    copy = _copied(path, folder)
+    db = sqlite3.connect(copy)
+    latest = db.execute("SELECT max(seq) FROM facts").fetchone()[0]
+    db.close()
+    shutil.rmtree(folder)
+    mark = read_mark(path)
+    return mark is not None and mark.facts == latest
 
 
 def damage(path: Path, times: int, folder: Path, seed: int, report: int = 0) -> Counter[str]:
