@@ -63,7 +63,7 @@ test: setup style ## quick checks, then types and all tests
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS) || failed=1; \
 	wait $$checking || failed=1; cat "$$types"; exit $$failed
 
-fuzz: setup ## new random examples, twenty times as many as the tests look at; takes an hour
+fuzz: setup ## new random examples, twenty times as many as the tests look at; takes long
 	HYPOTHESIS_PROFILE=explore $(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 check: setup lint coverage docs check-package check-newest ## everything: lint, tests with coverage, documentation, packages, newest Numba

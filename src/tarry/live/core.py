@@ -202,8 +202,12 @@ class Core:
                 self.book(number, status, taken)
                 return Told.RETURNED
             self.book(number, CLOSED, self.max_delay)
-        register.late[row] = taken
-        self.slots[register.slot[row]].late += 1
+        return self.note_late(row, taken)
+
+    def note_late(self, row: int, taken: int) -> Told:
+        """An answer comes too late to count: it is kept, and moves nothing."""
+        self.register.late[row] = taken
+        self.slots[self.register.slot[row]].late += 1
         self.late += 1
         return Told.LATE
 

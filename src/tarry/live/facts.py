@@ -54,7 +54,7 @@ def apply(core: Core, fact: Fact) -> Told | bool:
     elif kind == CENSOR:
         censor(core, time)
     elif kind != POLICY:
-        _change_arms(core, kind, name or "", time)
+        change_arms(core, kind, name or "", time)
     return True
 
 
@@ -67,7 +67,8 @@ def _start(core: Core, number: int, slot: int | None, time: int) -> None:
     core.start(core.by_slot(slot), time)
 
 
-def _change_arms(core: Core, kind: int, name: str, time: int) -> None:
+def change_arms(core: Core, kind: int, name: str, time: int) -> None:
+    """What becomes of the arm `name`."""
     if kind == ADD:
         core.add_arm(name, time)
     elif kind == REMOVE:

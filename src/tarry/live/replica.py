@@ -24,7 +24,18 @@ from tarry.errors import LiveError, TarryError
 from tarry.live import state
 from tarry.live.clock import TICKS
 from tarry.live.core import Core
-from tarry.live.facts import ADD, CANCEL, FAIL, PAUSE, REMOVE, RESUME, RETURN, START, TIME, Row
+from tarry.live.facts import (
+    ADD,
+    CANCEL,
+    FAIL,
+    PAUSE,
+    REMOVE,
+    RESUME,
+    RETURN,
+    START,
+    Row,
+    change_arms,
+)
 from tarry.live.history import Chunk, due_chunks
 from tarry.live.packed import packed, unpacked
 from tarry.live.passing import close_old, make_room
@@ -77,9 +88,9 @@ class Replica:
             return self._start(play or 0, time, now, value, name)
         if kind in (RETURN, FAIL, CANCEL):
             return self._end(play or 0, Ended(kind, time, value), now)
-        if kind != TIME:
+        if kind in (ADD, REMOVE, PAUSE, RESUME):
             try:
-                self._change_arms(kind, name or "", now)
+                change_arms(core, kind, name or "", now)
             except TarryError as error:  # refused, and nothing has changed
                 return error
         return True
@@ -223,10 +234,7 @@ class Replica:
             return Told.RETURNED
         if here == OUT:
             core.book(number, CLOSED, core.max_delay)
-        register.late[row] = taken
-        core.slots[register.slot[row]].late += 1
-        core.late += 1
-        return Told.LATE
+        return core.note_late(row, taken)
 
     def _without_start(self, play: int, ended: Ended) -> Outcome:
         """The play was forgotten, or its start is still on its way from another process."""
@@ -238,15 +246,6 @@ class Replica:
             del self._orphans[next(iter(self._orphans))]
         self._orphans[play] = ended
         return True if ended.kind == CANCEL else Told.RETURNED
-
-    def _change_arms(self, kind: int, name: str, now: int) -> None:
-        core = self.core
-        if kind == ADD:
-            core.add_arm(name, now)
-        elif kind == REMOVE:
-            core.remove_arm(name, now)
-        elif kind in (PAUSE, RESUME):
-            core.pause_arm(name, now, paused=kind == PAUSE)
 
 
 def _reopen(core: Core, number: int, status: int, delay: int) -> None:
