@@ -319,6 +319,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--nursery", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if not 0 <= given.crashes <= given.kills:
+        parser.error("give at least as many kills as crashes, and none below 0")
     if given.nursery:
         store_module.SNAPSHOT_EVERY = 2000
         nursery(given.nursery)
