@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # Figures are drawn into files; no test may look for a display.
@@ -16,3 +17,15 @@ os.environ.setdefault("TARRY_COMPILE", "never")
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one policy run in one process: two would compile its rule at once, for seconds."""
+    for item in items:
+        parameters = getattr(item, "callspec", None) and item.callspec.params  # type: ignore[attr-defined]
+        case = parameters and (parameters.get("case") or parameters.get("policy"))
+        policy = type(case[0] if isinstance(case, tuple) else case)
+        if policy.__module__.startswith("tarry.policies") and not item.get_closest_marker(
+            "xdist_group"
+        ):
+            item.add_marker(pytest.mark.xdist_group(policy.__name__))

@@ -42,6 +42,7 @@ class Plays(NamedTuple):
 
 COMPLETE, FIRST_EDGE = 0, 1  # places in `edges`: D, at which a play is complete, and what follows
 AT_ONCE = 256  # plays that are told to reach an edge at once; of more, the rest at the next time
+ALL = 2**62  # where one call is to tell of everything
 
 
 class Ages(NamedTuple):
@@ -49,11 +50,12 @@ class Ages(NamedTuple):
 
     Plays start in the order of their numbers, so the plays that are old enough for an edge are
     those before a cursor, and each of them passes each edge once. After a long pause many are due:
-    a call tells of `AT_ONCE` of them, so that none takes long, and the next ones of the rest.
+    a call tells of `most` of them, so that none takes long, and the next ones of the rest.
     """
 
     edges: Ints  # D, and then the ages that a rule asked for, in 1..D
     reached: Ints  # per edge: the first play that was not told to reach it
+    most: Ints  # one number: how many plays are told at once to reach an edge
 
     def fill(self, plays: Plays, row: int, number: int, now: int) -> None:
         """Fill the row of the play that is decided on now."""
@@ -73,7 +75,7 @@ class Ages(NamedTuple):
         """One past the last play up to `last` that has reached it now; the cursor moves there."""
         number = self.reached[edge]
         limit, mask = now - self.edges[edge], len(plays.start) - 1
-        end = min(last + 1, number + AT_ONCE)
+        end = min(last + 1, number + self.most[0])
         while number < end and plays.start[number & mask] <= limit:
             number += 1
         self.reached[edge] = number
@@ -130,7 +132,7 @@ def steady_ages(max_delay: int, edges: IntArray) -> SteadyAges:
     return SteadyAges(np.array([max_delay, *edges], np.int64))
 
 
-def no_ages(max_delay: int, edges: IntArray) -> Ages:
+def no_ages(max_delay: int, edges: IntArray, most: int = AT_ONCE) -> Ages:
     """Nothing was played yet."""
     ages = np.array([max_delay, *edges], np.int64)
-    return Ages(ages, np.ones(len(ages), np.int64))
+    return Ages(ages, np.ones(len(ages), np.int64), np.array([most], np.int64))

@@ -32,6 +32,10 @@ class Measured(NamedTuple):
         """A helper that is named in code inside the code."""
         return sum([helpers.same(value) for value in self.values])
 
+    def through_itself(self, number: int) -> int:
+        """A helper that calls itself, inside one that raises."""
+        return helpers.refuse(helpers.factorial(number))
+
 
 class Marked(NamedTuple):
     """Has a field with the name of a method of another class."""
@@ -91,6 +95,18 @@ def test_helpers_are_found_through_modules() -> None:
         return measured.through_modules() + measured.through_a_comprehension()
 
     assert run(ask, MEASURED) == 6.0 + 5.0 + 13.0
+
+
+def test_helpers_may_call_themselves_and_raise() -> None:
+    """A recursive helper is called by its address; what is raised keeps its values."""
+
+    def ask(measured: Any, number: int) -> int:
+        return measured.through_itself(number)
+
+    assert run(ask, MEASURED, 2) == 2
+    with pytest.raises(ValueError, match="too large") as error:
+        run(ask, MEASURED, 5)
+    assert error.value.args == ("too large", 120)
 
 
 @pytest.mark.parametrize("place", [2, -3, 10**9])

@@ -15,6 +15,8 @@ from tests.policies import literal_index as literal
 from tests.policies.test_literal import Transcription, compare, delays
 from tests.sizes import examples
 
+pytestmark = pytest.mark.xdist_group("IncrementUCB")  # which is compiled once
+
 CASES: dict[str, tuple[Any, Any, Transcription]] = {
     "cost": (tarry.IncrementUCB(), "cost", literal.increment_ucb),
     "reward": (tarry.IncrementUCB(), "reward", literal.increment_ucb),

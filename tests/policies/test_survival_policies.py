@@ -8,7 +8,7 @@ import pytest
 
 import tarry
 from tarry.errors import InputError
-from tarry.experiments.from_text import parse_policy
+from tarry.policies.from_text import parse_policy
 from tarry.problems.problem import Payoff, Problem
 from tests.conformance.cases import Kept
 

@@ -6,6 +6,14 @@ bin 0 = {0},   bin b = {e_{b-1}, ..., e_b - 1},   and "reached D" after the last
 import numpy as np
 
 from tarry.arrays import IntArray, Ints
+from tarry.checks import check_whole
+
+MOST = 1_000_000  # bins: evidence has several numbers in each, for each arm
+
+
+def check_bins(bins: int) -> None:
+    """Refuse what is no sensible number of bins."""
+    check_whole("number of bins", bins, 2, MOST)
 
 
 def geometric_edges(max_delay: int, bins: int) -> IntArray:

@@ -172,7 +172,13 @@ def book_cancelled(
 
     A rule that follows ages is told which it has reached, and nothing more. One that lives on sums
     cannot hold "at least so long": it is told of an answer with the delay `booked`, as its ledger.
+    Where others were told of time going on before they heard of this, it may have been said to be
+    older than it was: what cannot be taken back (`aged`) stays said.
     """
+    if hasattr(rule, "aged"):
+        for edge in range(FIRST_EDGE, len(ages.edges)):
+            if ages.reached[edge] > plays.number[row]:
+                lasted = max(lasted, ages.edges[edge])
     correct_ages(rule, ledger, plays, ages, row, lasted, now)
     age_for_the_last_time(rule, ledger, plays, ages, row, now)
     give_up(rule, ledger, plays, ages, row, booked, now, rng)

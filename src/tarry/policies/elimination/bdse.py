@@ -100,6 +100,7 @@ class BDSE:
     origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
     shareable: ClassVar[bool] = False
+    by_the_clock: ClassVar[bool] = True  # its bounds count the time since a play began
     counterpart: ClassVar[str] = "BHSE"
 
     def __post_init__(self) -> None:

@@ -109,6 +109,7 @@ class CSE:
     origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
     shareable: ClassVar[bool] = False
+    by_the_clock: ClassVar[bool] = True  # its bounds count the time since a play began
     counterpart: ClassVar[str] = "RSE"
 
     def __post_init__(self) -> None:

@@ -85,6 +85,7 @@ class SEPK:
     origin: ClassVar[str] = "paper"
     needs_horizon: ClassVar[bool] = True
     shareable: ClassVar[bool] = False
+    by_the_clock: ClassVar[bool] = True  # its bounds count the time since a play began
 
     def start(self, setting: Setting) -> SEPKRule:
         """All arms active, nothing known."""

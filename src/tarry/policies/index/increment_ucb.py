@@ -149,6 +149,7 @@ class IncrementUCB:
     origin: ClassVar[str] = "ours"
     needs_horizon: ClassVar[bool] = False
     shareable: ClassVar[bool] = True
+    by_the_clock: ClassVar[bool] = True  # its bounds count the time since a play began
 
     def __post_init__(self) -> None:
         """Refuse settings without a meaning."""

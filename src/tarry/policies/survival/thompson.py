@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tarry.arrays import ArmState, Constant, Floats, FreshState, Ints
-from tarry.checks import check_whole
 from tarry.errors import InputError
 from tarry.ledger import Ledger
 from tarry.plays import Plays
+from tarry.policies.bins import check_bins
 from tarry.policies.protocol import Setting
 from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 from tarry.randomness import Random
@@ -138,7 +138,7 @@ class SurvivalThompson:
 
     def __post_init__(self, mass: Any, end: Any, redraws: Any) -> None:
         """Refuse settings without a meaning."""
-        check_whole("number of bins", self.bins, 2)
+        check_bins(self.bins)
         for name, value in (("mass", mass), ("end", end), ("redraws", redraws)):
             if value is not None:
                 raise InputError(

@@ -8,9 +8,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from tarry.arrays import ArmState, Constant, Floats, FreshState, Ints
-from tarry.checks import check_positive, check_whole
+from tarry.checks import check_positive
 from tarry.ledger import Ledger
 from tarry.plays import Plays
+from tarry.policies.bins import check_bins
 from tarry.policies.protocol import Setting
 from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 from tarry.randomness import Random
@@ -124,7 +125,7 @@ class SurvivalUCB:
     def __post_init__(self) -> None:
         """Refuse settings without a meaning."""
         check_positive("z", self.z)
-        check_whole("number of bins", self.bins, 2)
+        check_bins(self.bins)
         check_positive("mass", self.mass)
 
     def start(self, setting: Setting) -> SurvivalUCBRule:
