@@ -1,32 +1,49 @@
 """What following changes costs where nothing changes, and what it brings where something does.
 
-python -m benchmarks.change            the tables of docs/concepts/change.md, 16 seeds
+python -m benchmarks.change            the tables of docs/concepts/change.md
 python -m benchmarks.change --quick    four seeds, on which settings may be chosen
+python -m benchmarks.change --tune     which settings of the rivals are the best on those
+Runs are kept in a folder (results/change) and not made again; Ctrl-C at any time.
 """
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from rich.progress import Progress
+from rich.console import Console
+from rich.progress import track
 
 import tarry
+from benchmarks.kept import code_of, keep, kept
 from tarry.arrays import FloatArray
 from tarry.policies.label import policy_label
 from tarry.problems.problem import Payoff, Problem
 from tarry.tables import markdown_table
 
-SEEDS = {"tuning": range(500, 504), "report": range(820_000, 820_016)}
+# What happens once in a hundred runs needs many of them; there are fewer of worlds that change.
+TUNING = range(500, 504)
+CHANGING = range(820_000, 820_016)
+STATIONARY = range(930_000, 930_128)
 STEADY, OURS = tarry.SurvivalThompson(), tarry.RegimeThompson()
-RIVALS: tuple[Any, ...] = (
-    OURS,
-    STEADY,
-    tarry.FadingThompson(),
-    tarry.DiscountedThompson(),
-    tarry.WindowThompson(),
-    tarry.CUSUMUCB(),
-    tarry.DelayedThompson(),
+# Each rival with the best of these settings by the seeds for tuning: see --tune.
+CHOICES: tuple[tuple[Any, ...], ...] = (
+    tuple(tarry.FadingThompson(every) for every in (2000, 10_000, 50_000)),
+    tuple(tarry.DiscountedThompson(every) for every in (2000, 10_000, 50_000)),
+    tuple(tarry.WindowThompson(window) for window in (1000, 5000, 20_000, 50_000)),
+    tuple(
+        tarry.CUSUMUCB(threshold=threshold, explore=explore)
+        for threshold in (5.0, 20.0, 100.0, 400.0)
+        for explore in (0.002, 0.02)
+    ),
+)
+CHOSEN: tuple[Any, ...] = (
+    tarry.FadingThompson(10_000),
+    tarry.DiscountedThompson(10_000),
+    tarry.WindowThompson(20_000),
+    tarry.CUSUMUCB(threshold=400.0),
 )
 Maker = Callable[[int], Problem]
 
@@ -92,42 +109,71 @@ def worlds() -> dict[str, Maker]:
     }
 
 
-def regrets(
-    policy: Any, maker: Maker, payoff: Payoff, horizon: int, seeds: Sequence[int]
-) -> FloatArray:
-    """The regret at the horizon, for each seed: of the world and of the policy."""
-    return np.array(
-        [
-            tarry.play(
+class Campaign(NamedTuple):
+    """Runs of policies in worlds, kept in a folder."""
+
+    folder: Path
+
+    def regrets(
+        self, policy: Any, title: str, maker: Maker, payoff: Payoff, horizon: int, seeds: range
+    ) -> FloatArray:
+        """The regret at the horizon, for each seed: of the world and of the policy."""
+        name = re.sub(r"[^A-Za-z0-9.=]+", "-", f"{policy_label(policy)} {title}")
+        path, code = self.folder / f"{name} {seeds.start}.npz", code_of(policy)
+        known = kept(path, code).get("regret", np.zeros(0))[: len(seeds)].tolist()
+        for seed in track(seeds[len(known) :], name, console=Console(stderr=True)):
+            run = tarry.play(
                 policy, maker(seed), payoff=payoff, horizon=horizon, seed=seed, record=1
-            ).regret[-1]
-            for seed in seeds
+            )
+            known.append(float(run.regret[-1]))
+            if len(known) % 8 == 0 or len(known) == len(seeds):
+                keep(path, code, regret=np.array(known))
+        return np.array(known)
+
+    def changing(self, policy: Any, seeds: range) -> list[FloatArray]:
+        """The regrets in each of the worlds that change."""
+        return [
+            self.regrets(policy, title, maker, "cost", 150_000, seeds)
+            for title, maker in worlds().items()
         ]
-    )
 
 
-def tables(seeds: Sequence[int], advance: Callable[[], None]) -> str:
-    """Both tables, in Markdown."""
+def steady_table(campaign: Campaign, seeds: range) -> str:
+    """What following changes costs where nothing changes."""
     rows = []
     for title, (payoff, horizon, maker) in stationary().items():
-        steady, ours = (regrets(p, maker, payoff, horizon, seeds) for p in (STEADY, OURS))
-        ratio = ours.mean() / steady.mean()
-        rows.append([title, shown(steady), shown(ours), f"{ratio:.2f}"])
-        advance()
-    first = markdown_table(
-        ["nothing changes", policy_label(STEADY), policy_label(OURS), "ratio"], rows
-    )
-    rows = []
-    found: Mapping[str, Maker] = worlds()
-    for policy in RIVALS:
-        rows.append(
-            [
-                policy_label(policy),
-                *(shown(regrets(policy, m, "cost", 150_000, seeds)) for m in found.values()),
-            ]
+        steady, ours = (
+            campaign.regrets(p, title, maker, payoff, horizon, seeds) for p in (STEADY, OURS)
         )
-        advance()
-    return f"{first}\n\n{markdown_table(['policy', *found], rows)}"
+        low, high = ratio_interval(ours, steady)
+        ratio = ours.mean() / steady.mean()
+        rows.append([title, shown(steady), shown(ours), f"{ratio:.2f} ({low:.2f} to {high:.2f})"])
+    titles = ["nothing changes", policy_label(STEADY), policy_label(OURS), "ratio"]
+    return markdown_table(titles, rows)
+
+
+def ratio_interval(above: FloatArray, below: FloatArray) -> tuple[float, float]:
+    """A 95 % interval of the ratio of two means, by drawing the seeds anew 4000 times."""
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(len(above), size=(4000, len(above)))
+    low, high = np.quantile(above[drawn].mean(axis=1) / below[drawn].mean(axis=1), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def changing_table(campaign: Campaign, policies: Sequence[Any], seeds: range) -> str:
+    """What following changes brings where something does."""
+    rows = [
+        [policy_label(policy), *map(shown, campaign.changing(policy, seeds))] for policy in policies
+    ]
+    return markdown_table(["policy", *worlds()], rows)
+
+
+def tuned(campaign: Campaign) -> Iterator[tuple[Any, float]]:
+    """Each setting of each rival, and the geometric mean of its regret over the worlds."""
+    for choices in CHOICES:
+        for policy in choices:
+            means = [regret.mean() for regret in campaign.changing(policy, TUNING)]
+            yield policy, float(np.exp(np.mean(np.log(means))))
 
 
 def shown(values: FloatArray) -> str:
@@ -143,11 +189,19 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="four seeds")
-    seeds = SEEDS["tuning" if parser.parse_args().quick else "report"]
-    with Progress() as bar:
-        task = bar.add_task("worlds and policies", total=len(stationary()) + len(RIVALS))
-        text = tables(seeds, lambda: bar.advance(task))
-    print(text)
+    parser.add_argument("--tune", action="store_true", help="settings of the rivals")
+    parser.add_argument("--folder", type=Path, default=Path("results/change"), help="of the runs")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    campaign = Campaign(given.folder)
+    if given.tune:
+        for policy, mean in tuned(campaign):
+            print(f"{mean:8.0f}  {policy_label(policy)}")
+        return
+    policies = (OURS, STEADY, *CHOSEN, tarry.DelayedThompson())
+    print(steady_table(campaign, TUNING if given.quick else STATIONARY))
+    print()
+    print(changing_table(campaign, policies, TUNING if given.quick else CHANGING))
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ from benchmarks.scenarios.figure import draw_shares
 from benchmarks.scenarios.page import overview, page
 from benchmarks.scenarios.runs import campaign
 from tarry.errors import InputError, TarryError
-from tarry.experiments.from_text import parse_policy
 from tarry.files import write_atomically
+from tarry.policies.from_text import parse_policy
 from tarry.scenarios import Scenario, catalogue
 
 ROOT = Path(__file__).parents[2]

@@ -83,9 +83,14 @@ def targets(results: Results, scenarios: Sequence[str], ours: str) -> str:
             + "".join(f"; {name}: {ratio:.2f}" for name, ratio in missed.items()),
         ],
         [
-            f"ahead of the best rival by {100 - 100 * AHEAD:.0f} % or more in at least half",
+            f"ahead of the routers of others by {100 - 100 * AHEAD:.0f} % or more in at least half",
+            "yes" if 2 * len(routers) >= count else "**no**",
+            f"{len(routers)} of {count}",
+        ],
+        [
+            "the same with SurvivalThompson, a policy of tarry, among the rivals",
             "yes" if 2 * len(ahead) >= count else "**no**",
-            f"{len(ahead)} of {count}; {len(routers)} against the routers of others alone; {few}",
+            f"{len(ahead)} of {count}; {few}",
         ],
     ]
     if ("calm", ours) in results:

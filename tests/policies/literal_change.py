@@ -77,13 +77,15 @@ def cusum(
             yield stream.integers(world.arms)
             continue
         unknown = [arm for arm in range(world.arms) if not seen[arm]]
-        if unknown:
-            yield min(unknown, key=lambda arm: len(world.missing(arm)))
-            continue
         n = sum(map(len, seen))
+        asleep = [arm for arm in unknown if n == 0 or not len(world.missing(arm))]
+        if asleep:
+            yield min(asleep, key=lambda arm: len(world.missing(arm)))
+            continue
         sign = 1 if world.reward else -1
         bounds = [
-            sign * sum(own) / len(own) + math.sqrt(math.log(n) / 2 / len(own)) for own in seen
+            sign * sum(own) / len(own) + math.sqrt(math.log(n) / 2 / len(own)) if own else -math.inf
+            for own in seen
         ]
         yield bounds.index(max(bounds))
 

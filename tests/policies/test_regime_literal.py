@@ -14,6 +14,8 @@ from tests.policies.literal_regime import regime_thompson
 from tests.policies.test_survival_literal import delays
 from tests.sizes import examples
 
+pytestmark = pytest.mark.xdist_group("RegimeThompson")  # which is compiled once
+
 
 @pytest.mark.parametrize("payoff", ["cost", "reward"])
 def test_small_worlds(payoff: Payoff) -> None:

@@ -7,6 +7,8 @@ import tarry
 from tarry.policies.change.regimes import Regimes, no_regimes
 from tarry.scenarios import LogNormal, Scenario, simulate
 
+pytestmark = pytest.mark.xdist_group("RegimeThompson")  # which is compiled once
+
 D = 10
 
 

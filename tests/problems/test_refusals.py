@@ -6,7 +6,16 @@ import pytest
 
 import tarry
 from tarry.errors import InputError
-from tarry.problems import Law, changing, contextual, outage, segments
+from tarry.problems import (
+    Law,
+    changing,
+    contextual,
+    from_samples,
+    from_table,
+    log_linear,
+    outage,
+    segments,
+)
 
 PLAIN = tarry.problems.deterministic([2, 5], max_delay=9)
 LAWS = [Law([1], [1.0]), Law([4], [1.0])]
@@ -22,6 +31,10 @@ LAWS = [Law([1], [1.0]), Law([4], [1.0])]
         (lambda: outage(PLAIN, 0, 5, 9, in_flight="maybe"), "True or False"),  # type: ignore[arg-type]
         (lambda: tarry.numeric(log="no"), "True or False"),  # type: ignore[arg-type]
         (lambda: tarry.CUSUMUCB(warm_up=10**20), "warm_up"),
+        (lambda: tarry.SurvivalRegression(bins=10**20), "number of bins"),
+        (lambda: log_linear(3, 2, 20, effect=1e308), "at most 20"),
+        (lambda: from_samples([[1.0]], max_delay=9, unit=1e-320), "inf"),
+        (lambda: from_table([[1.0]], [[1.0, 2.0]], max_delay=9, unit=1e-320), "inf"),
         (lambda: tarry.CUSUMUCB(explore=1), "above 0 and below 1"),
     ],
 )

@@ -6,7 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tarry.scenarios import Change, Constant, Hangs, Oracle, RoundRobin, Scenario, simulate
+from tarry.errors import InputError
+from tarry.scenarios import (
+    Change,
+    Constant,
+    Fails,
+    Hangs,
+    Oracle,
+    RoundRobin,
+    Scenario,
+    simulate,
+    slower,
+)
 from tarry.scenarios.catalogue import catalogue
 from tarry.scenarios.measures import measure
 from tarry.scenarios.traffic import Traffic
@@ -79,3 +90,39 @@ def test_the_catalogue_has_each_name_once() -> None:
             word in scenario.name and "all" not in scenario.name
             for word in ("hang", "slow", "fails fast", "flapping", "500s", "503s", "outage", "hole")
         )
+
+
+def test_a_run_without_requests_has_no_numbers() -> None:
+    """A second at one request per quarter of an hour: nothing is made up, nothing warns."""
+    empty = simulate(Scenario("empty", LAWS, rate=0.001, seconds=1.0), Oracle(), 1)
+    assert len(empty.times) == 0
+    assert np.isnan(measure(empty)).all()
+    assert "0 requests" in repr(empty)
+
+
+def test_what_would_break_after_the_end_does_not_count() -> None:
+    """A run cannot have left a backend that did not break while it lasted."""
+    late = replace(SCENARIO, changes=[Change(61.0, 0, Hangs())])
+    told = measure(simulate(late, Oracle(), 0))
+    assert np.isnan([told.into, told.left]).all()
+
+
+NONSENSE: list[tuple[Any, str]] = [
+    (lambda: Fails(3), "The time until a failure is 3"),  # type: ignore[arg-type]
+    (lambda: Fails(Hangs()), "The time until a failure is Hangs()"),  # type: ignore[arg-type]
+    (lambda: slower(Hangs(), 2), "The law that gets slower is Hangs()"),  # type: ignore[arg-type]
+    (lambda: replace(SCENARIO, bursts=3), "bursts is 3"),  # type: ignore[arg-type]
+    (lambda: Scenario("one", LAWS, Change(1.0, 0, Hangs())), "changes is Change("),  # type: ignore[arg-type]
+    (lambda: Scenario("one", LAWS[0]), "backends is Constant("),  # type: ignore[arg-type]
+    (lambda: simulate(SCENARIO, Oracle), "The chooser is <class"),
+    (lambda: simulate(SCENARIO, Oracle()).shares(0), "The width is 0"),
+    (lambda: simulate(SCENARIO, Oracle()).shares(1e-9), "The width is 1e-09 s"),
+]
+
+
+@pytest.mark.parametrize(("make", "words"), NONSENSE)
+def test_nonsense_is_refused_where_it_is_given(make: Any, words: str) -> None:
+    """In one sentence, before anything is simulated."""
+    with pytest.raises(InputError) as refused:
+        make()
+    assert words in str(refused.value)

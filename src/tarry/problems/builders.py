@@ -162,7 +162,9 @@ def sample_law(sample: Any, most: int, unit: float | None, *, clip: bool) -> Law
     if numbers.ndim != 1 or numbers.size == 0:
         raise InputError(f"The delays are {shortened(sample)}; they must be a list, not empty.")
     if unit is not None:
-        return empirical_law(check_delays(clipped(np.rint(numbers / unit), most, clip=clip), most))
+        with np.errstate(over="ignore"):  # what is infinite then is refused below
+            ticks = np.rint(numbers / unit)
+        return empirical_law(check_delays(clipped(ticks, most, clip=clip), most))
     whole = np.isnan(numbers) | (numbers == np.floor(numbers))
     if not whole.all():
         raise InputError(

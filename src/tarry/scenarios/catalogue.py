@@ -55,23 +55,34 @@ def usual_traffic() -> Iterator[Scenario]:
     """100 requests per second for four minutes."""
     for name, what in changes(USUAL, 60.0, 120.0).items():
         yield Scenario(name, USUAL, what)
+    yield from at_rate("", 100.0, 240.0, start=60.0, end=120.0, first_flap=40)
+
+
+def at_rate(
+    suffix: str, rate: float, seconds: float, *, start: float, end: float, first_flap: int
+) -> Iterator[Scenario]:
+    """What happens to other backends than the usual three, or more than once, at any rate."""
     flaps = [
         change
-        for start in range(40, 240, 40)
-        for change in broken_for(slower(USUAL[0], 20.0), USUAL[0], start, start + 20)
+        for flap in range(first_flap, int(seconds), 40)
+        for change in broken_for(slower(USUAL[0], 20.0), USUAL[0], flap, flap + 20)
     ]
-    yield Scenario("flapping", USUAL, flaps)
-    new = [Change(0.0, 3, Fails()), Change(120.0, 3, LogNormal(0.025))]
-    yield Scenario("a new best one", (*USUAL, LogNormal(0.025)), new)
+    usual = Scenario(f"flapping{suffix}", USUAL, flaps, rate=rate, seconds=seconds)
+    yield usual
+    new = [Change(0.0, 3, Fails()), Change(seconds / 2, 3, LogNormal(0.025))]
+    four = (*USUAL, LogNormal(0.025))
+    yield replace(usual, name=f"a new best one{suffix}", backends=four, changes=new)
     stragglers = Mixture(LogNormal(0.04), LogNormal(1.0), 0.01)
-    yield Scenario("1 % stragglers", (stragglers, *USUAL[1:]))
+    backends = (stragglers, *USUAL[1:])
+    yield replace(usual, name=f"1 % stragglers{suffix}", backends=backends, changes=())
     ten = [LogNormal(0.05 + 0.01 * k) for k in range(10)]
-    yield Scenario("ten backends, hang", ten, broken_for(Hangs(), ten[0], 60.0, 120.0))
-    yield Scenario(
-        "an hour of quiet, then slow",
-        USUAL,
-        [Change(3600.0, 0, slower(USUAL[0], 20.0))],
-        seconds=3660.0,
+    hang = broken_for(Hangs(), ten[0], start, end)
+    yield replace(usual, name=f"ten backends, hang{suffix}", backends=ten, changes=hang)
+    yield replace(
+        usual,
+        name=f"an hour of quiet, then slow{suffix}",
+        changes=[Change(3600.0, 0, slower(USUAL[0], 20.0))],
+        seconds=3600.0 + seconds / 4,
     )
 
 
@@ -91,6 +102,7 @@ def low_traffic() -> Iterator[Scenario]:
     """One request per second for ten minutes."""
     for name, what in changes(USUAL, 200.0, 400.0).items():
         yield Scenario(f"{name}, 1/s", USUAL, what, rate=1.0, seconds=600.0)
+    yield from at_rate(", 1/s", 1.0, 600.0, start=200.0, end=400.0, first_flap=100)
     hang = broken_for(Hangs(), USUAL[0], 200.0, 400.0)
     yield Scenario("hang, 1/s, D = 2 s", USUAL, hang, rate=1.0, seconds=600.0, timeout=2.0)
 

@@ -7,12 +7,13 @@ object with `quantile`, for arrays.
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from tarry.arrays import FloatArray
-from tarry.checks import check_number, check_positive, check_share
+from tarry.checks import check_number, check_positive, check_share, shortened
+from tarry.errors import InputError
 
 GRID = (np.arange(4000) + 0.5) / 4000  # where the mean of a law is worked out
 
@@ -23,6 +24,12 @@ class LatencyLaw(Protocol):
 
     def quantile(self, u: FloatArray) -> FloatArray:
         """The latency that a share `u` of all answers stays below, increasing in `u`."""
+
+
+def check_law(name: str, value: Any) -> None:
+    """Refuse what is no law."""
+    if not isinstance(value, LatencyLaw) or isinstance(value, type):
+        raise InputError(f"The {name} is {shortened(value)}; give a law such as LogNormal(0.05).")
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,8 @@ class Mixture:
     share: float
 
     def __post_init__(self) -> None:
+        check_law("usual law of a mixture", self.usual)
+        check_law("seldom law of a mixture", self.seldom)
         check_share("share", self.share)
 
     def quantile(self, u: FloatArray) -> FloatArray:
@@ -107,6 +116,7 @@ class Slower:
     times: float
 
     def __post_init__(self) -> None:
+        check_law("law that gets slower", self.law)
         check_positive("factor", self.times)
 
     def quantile(self, u: FloatArray) -> FloatArray:
@@ -124,6 +134,9 @@ class Fails:
     """Every answer is a failure, and takes as long as the law `after` says."""
 
     after: LatencyLaw = Constant(0.005)
+
+    def __post_init__(self) -> None:
+        check_law("time until a failure", self.after)
 
 
 State = LatencyLaw | Hangs | Fails

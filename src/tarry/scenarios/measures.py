@@ -41,8 +41,12 @@ def measure(traffic: Traffic) -> Measures:
             (left_after(traffic, w.backend, w.start, w.end) for w in traffic.broken), default=np.nan
         ),
         max((back_after(traffic, change) for change in improvements(traffic)), default=np.nan),
-        np.nan if queues else float((traffic.backends != traffic.best).mean()),
+        np.nan if queues or not len(traffic.times) else float(_elsewhere(traffic)),
     )
+
+
+def _elsewhere(traffic: Traffic) -> float:
+    return float((traffic.backends != traffic.best).mean())
 
 
 def into_broken(traffic: Traffic) -> float:

@@ -111,6 +111,12 @@ class Scenario:
                 f"{self.rate:g} requests per second for {self.seconds:g} s are more than "
                 f"{MOST_REQUESTS}; choose a shorter scenario."
             )
+        if self.bursts is not None and not isinstance(self.bursts, Bursts):
+            raise InputError(f"bursts is {shortened(self.bursts)}; give tarry.scenarios.Bursts.")
+        given: list[tuple[str, Any]] = [("backends", self.backends), ("changes", self.changes)]
+        for name, value in given:
+            if not isinstance(value, Sequence) or isinstance(value, str):
+                raise InputError(f"{name} is {shortened(value)}; give a list, [...].")
         if not self.backends:
             raise InputError("backends is empty; a scenario needs at least one backend.")
         made = tuple(b if isinstance(b, Backend) else Backend(b) for b in self.backends)

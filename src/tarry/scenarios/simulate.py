@@ -145,13 +145,13 @@ class _Run:
     def router(self, chooser: Any, client: int) -> Any:
         """The chooser of one client, ready."""
         scenario = self.scenario
-        if isinstance(chooser, Policy):
+        if isinstance(chooser, Policy) and not isinstance(chooser, type):
             seed = int(
                 np.random.SeedSequence(self.seed, spawn_key=(3, client)).generate_state(1)[0]
             )
             expected = max(len(self.times) // scenario.clients, 2)
             return ByAgent(chooser, len(self.lines), scenario.timeout, expected, seed)
-        if not isinstance(chooser, RouterSettings):
+        if not isinstance(chooser, RouterSettings) or isinstance(chooser, type):
             raise InputError(
                 f"The chooser is {shortened(chooser)}; give a policy such as "
                 f"tarry.SurvivalThompson(), or a router, an object with start(setting)."

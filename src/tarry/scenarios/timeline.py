@@ -141,7 +141,8 @@ def broken_windows(scenario: Scenario, timelines: list[Timeline]) -> list[Window
     for backend, line in enumerate(timelines):
         first = line.cost_at(0.0)
         for piece, costs in zip(line.pieces, line.ends, strict=True):
-            if min(costs) >= min(BROKEN * first, line.timeout) and piece.start > 0.0:
+            broken = min(costs) >= min(BROKEN * first, line.timeout)
+            if broken and 0.0 < piece.start < scenario.seconds:
                 found.append(Window(backend, piece.start, min(piece.end, scenario.seconds)))
     middles = [(w.start + w.end) / 2 for w in found]
     return [

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
+from tarry.checks import check_positive
+from tarry.errors import InputError
 from tarry.scenarios.scenario import Scenario
 from tarry.scenarios.timeline import Window
 
 ANSWERED, FAILED, TIMED_OUT = range(3)
+MOST_PIECES = 1_000_000  # of `shares`
 
 
 @dataclass(frozen=True)
@@ -46,15 +49,21 @@ class Traffic:
 
     @property
     def mean(self) -> float:
-        """Mean cost of a request."""
-        return float(self.costs.mean())
+        """Mean cost of a request; not a number without requests."""
+        return float(self.costs.mean()) if len(self.costs) else float("nan")
 
     def quantile(self, share: float) -> float:
-        """The cost that this share of the requests stays below."""
-        return float(np.quantile(self.costs, share))
+        """The cost that this share of the requests stays below; not a number without requests."""
+        return float(np.quantile(self.costs, share)) if len(self.costs) else float("nan")
 
     def shares(self, width: float) -> tuple[FloatArray, FloatArray]:
         """Middles of pieces of `width` seconds, and the share of each backend in each of them."""
+        check_positive("width", width)
+        if self.scenario.seconds / width > MOST_PIECES:
+            raise InputError(
+                f"The width is {width:g} s; {self.scenario.seconds:g} s have more than "
+                f"{MOST_PIECES} such pieces."
+            )
         count = max(int(np.ceil(self.scenario.seconds / width)), 1)
         piece = np.minimum((self.times / width).astype(int), count - 1)
         size = len(self.scenario.pieces)

@@ -32,7 +32,11 @@ class CUSUMUCBRule(NamedTuple):
     below: ArmEvidence[Floats]  # g-
 
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
-        """A random arm now and then, else the largest bound; arms without an answer first."""
+        """A random arm now and then, else the largest bound; arms of which nothing is known first.
+
+        Once some arm has an answer, an arm without one is played when no play of it is out: its
+        next answer may be D steps away, and until then the others serve.
+        """
         arms = len(self.answers)
         if rng.random() < self.explore:
             return rng.integers(arms)
@@ -44,11 +48,13 @@ class CUSUMUCBRule(NamedTuple):
                 unknown < 0 or ledger.missing(arm) < ledger.missing(unknown)
             ):
                 unknown = arm
-        if unknown >= 0:
+        if unknown >= 0 and (everything == 0 or ledger.missing(unknown) == 0):
             return unknown
         best = 0
         highest = -math.inf
         for arm in range(arms):
+            if self.answers[arm] == 0:
+                continue
             mean = self.total[arm] / self.answers[arm]
             width = math.sqrt(0.5 * math.log(everything) / self.answers[arm])
             bound = (mean if self.reward else -mean) + width
@@ -92,7 +98,10 @@ class CUSUMUCB:
     and when one of them reaches h all is forgotten of the arm. Otherwise it is UCB on the answers
     since then, argmax of mean + sqrt(log(n) / (2 n_i)) with n answers in all (for cost the mean
     counts negatively); with probability alpha a random arm is played, so that changes of arms that
-    rest are found. Missing plays are ignored. A rival for worlds that change; needs no horizon.
+    rest are found. An arm without an answer since its alarm is played when no play of it is out.
+    Missing plays are ignored, which is hard on the test: the first M answers are the quick ones, so
+    that where M plays are soon made and D is long, u is too short and what follows looks like a
+    change. A rival for worlds that change; needs no horizon.
 
     Args:
         warm_up: M, answers that give the usual payoff, from 1.
