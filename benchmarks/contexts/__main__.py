@@ -5,7 +5,7 @@ python -m benchmarks.contexts                      ten runs, some minutes, print
 python -m benchmarks.contexts --folder DATA        with measured run times: DATA/aslib, DATA/limeqo
 python -m benchmarks.contexts --write              into docs/contexts-measured.md
 
-What was played is kept in results/contexts and not played again; Ctrl-C at any time.
+What was played is kept under results and not played again; Ctrl-C at any time.
 """
 
 import argparse
@@ -14,10 +14,11 @@ import time
 from pathlib import Path
 
 import tarry
+from benchmarks.contexts.niches import Niche, measure_niches
 from benchmarks.contexts.page import page
 from benchmarks.contexts.runs import complete, measure
 from benchmarks.contexts.turned import measure_turn
-from benchmarks.contexts.worlds import HORIZON, RUNS, measured, simulated
+from benchmarks.contexts.worlds import HORIZON, KEPT, RUNS, TABLE_HORIZON, measured, simulated
 from benchmarks.live import context_medians
 from tarry.arrays import FloatArray
 from tarry.files import write_atomically
@@ -44,6 +45,13 @@ def turning(kept: Path, given: argparse.Namespace) -> dict[str, FloatArray]:
     return measure_turn(kept, kept_only=given.kept)
 
 
+def rare_requests(kept: Path, given: argparse.Namespace) -> dict[tuple[Niche, str], FloatArray]:
+    """The worlds in which an arm is made for a few requests."""
+    if given.quick:
+        return measure_niches(kept, QUICK_RUNS, QUICK_HORIZON)
+    return measure_niches(kept, kept_only=given.kept)
+
+
 def main() -> int:
     """Read the arguments, measure, print or write."""
     parser = argparse.ArgumentParser(
@@ -53,7 +61,9 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write the page")
     parser.add_argument("--folder", type=Path, help="where the measured run times are")
     parser.add_argument("--kept", action="store_true", help="play nothing: what is kept so far")
-    parser.add_argument("--only", choices=("drawn", "measured"), help="one part, nothing printed")
+    parser.add_argument(
+        "--only", choices=("drawn", "measured", "niches"), help="one part, nothing printed"
+    )
     given = parser.parse_args()
     if given.quick and given.write:
         parser.error("--quick makes too few runs for the page; leave out one of the two.")
@@ -64,14 +74,15 @@ def main() -> int:
         worlds += measured(given.folder)
     runs = QUICK_RUNS if given.quick else RUNS
     if given.only:
-        drawn = given.only == "drawn"
-        worlds = [world for world in worlds if (world.horizon == HORIZON) == drawn]
-    kept = ROOT / "results" / ("contexts-quick" if given.quick else "contexts")
+        wanted = {"drawn": HORIZON, "measured": TABLE_HORIZON}.get(given.only)
+        worlds = [world for world in worlds if world.horizon == wanted]
+    kept = ROOT / "results" / (f"{KEPT}-quick" if given.quick else KEPT)
     if given.kept:
         worlds = [world for world in worlds if complete(world, kept, runs)]
     try:
         results = measure(worlds, kept, runs)
-        turn = {} if given.only == "measured" else turning(kept, given)
+        turn = turning(kept, given) if given.only in (None, "drawn") else {}
+        rare = rare_requests(kept, given) if given.only in (None, "niches") else {}
         times = (
             {}
             if given.only
@@ -80,7 +91,7 @@ def main() -> int:
                 "live": context_medians(tarry.SurvivalRegression(), 5000),
             }
         )
-        text = "" if given.only else page(worlds, results, turn, runs, **times)
+        text = "" if given.only else page(worlds, results, turn, rare, runs, **times)
     except KeyboardInterrupt:
         print(f"Interrupted; what was played is kept in {kept}. The same command goes on.")
         return 130

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.contexts.runs import OURS, shares_of
-from benchmarks.contexts.worlds import FIRST_SEED, World
+from benchmarks.contexts.worlds import FIRST_SEED, KEPT, World
 from benchmarks.kept import code_at, keep, kept
 from benchmarks.peers.contexts import Requests
 from benchmarks.peers.driver import Setting
@@ -22,7 +22,6 @@ from benchmarks.peers.installs import Peer
 from tarry.arrays import FloatArray
 
 Ask = Callable[[Peer, dict[str, Any]], Any]
-RUNS = {"river": 5, "MABWiser": 2}  # at most: a run takes them 7 and 21 seconds
 TUNING_RUN, TUNING_STEPS = 500, 20_000
 
 
@@ -52,18 +51,17 @@ def compare(
     """
     settings = {peer: ask(peer, {"do": "settings"}) for peer in peers}
     for world in worlds:
-        own = shares_of(world, OURS, world.problem, results / "contexts", runs, kept_only=kept_only)
+        own = shares_of(world, OURS, world.problem, results / KEPT, runs, kept_only=kept_only)
         if len(own) < runs:
             continue
         entries = [Entry("tarry", False, OURS, own, 0.0)]
         for peer in peers:
-            player = Player(peer, ask, world, results / "peers-contexts", kept_only)
+            player = Player(peer, ask, world, results / f"peers-{KEPT}", kept_only)
             best = player.tune(settings[peer]["tried"])
             if best is None:
                 continue
             for tuned, setting in ((False, settings[peer]["documented"]), (True, best)):
-                count = min(runs, RUNS.get(peer.name, runs))
-                shares, micros = player.play(setting, range(count), world.horizon)
+                shares, micros = player.play(setting, range(runs), world.horizon)
                 if len(shares):
                     entries.append(Entry(peer.name, tuned, told(setting), shares, micros))
         yield world, entries

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.contexts import niches as niches_module
+from benchmarks.contexts.niches import measure_niches, niches
 from benchmarks.contexts.page import page
 from benchmarks.contexts.runs import FIXED, OURS, measure
 from benchmarks.contexts.turned import measure_turn, named
-from benchmarks.contexts.worlds import World, simulated
+from benchmarks.contexts.worlds import FIRST_SEED, KEPT, World, simulated
 from benchmarks.peers.contexts import drive_contexts
 from benchmarks.peers.contextual import Entry, compare, requests_of, told
 from benchmarks.peers.contextual_page import contexts_page
@@ -27,7 +29,7 @@ def small(key: str, horizon: int) -> World:
     """One of the worlds with few arms and requests, for a few steps."""
 
     def problem(number: int) -> Contextual:
-        return log_linear(3, 2, 50, 7000 + number, contexts=20)
+        return log_linear(3, 2, 50, FIRST_SEED + number, contexts=20)
 
     world = next(world for world in simulated() if world.key == key)
     return world._replace(horizon=horizon, problem=problem)
@@ -37,6 +39,7 @@ def small(key: str, horizon: int) -> World:
 def test_campaign_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Worlds are played, kept, not played again, and come to a page with its verdicts."""
     worlds = [small("segments cost", 200)]
+    few = list(niches())[:1]
     results = measure(worlds, tmp_path, runs=2)
     assert (results["segments cost", OURS] < 1).all()
     again = measure(worlds, tmp_path, runs=2)
@@ -44,7 +47,11 @@ def test_campaign_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv(OPTION, "never")
     turn = measure_turn(tmp_path, 1, 50, worlds[0])
     assert list(turn) == list(named())
-    text = page(worlds, results, turn, 2, micros=1.0, live=2.0)
+    monkeypatch.setattr(niches_module, "niches", lambda: few)
+    rare = measure_niches(tmp_path, 2, 100)
+    assert all(shares.shape == (2, 2) for shares in rare.values())
+    text = page(worlds, results, turn, rare, 2, micros=1.0, live=2.0)
+    assert few[0].title in text
     assert "five segments" in text
     assert FIXED in text
     assert "11 more worlds are not measured" in text
@@ -56,7 +63,8 @@ def test_peers_meet_the_requests_of_the_simulator() -> None:
     """A driven learner hears of an answer when it arrives, and its regret is the simulator's."""
     world = small("weibull cost", 400)
     requests = requests_of(world, 1, 400)
-    run = tarry.play(tarry.Uniform(), world.problem(1), payoff="cost", horizon=400, seed=7001)
+    problem, seed = world.problem(1), FIRST_SEED + 1
+    run = tarry.play(tarry.Uniform(), problem, payoff="cost", horizon=400, seed=seed)
 
     class Same:
         """Plays the arms of the simulator and notes when it hears of them."""
@@ -91,10 +99,10 @@ def test_peers_are_tuned_and_compared(tmp_path: Path, monkeypatch: pytest.Monkey
             return {"documented": settings[0], "tried": settings}
         return run_requests(ADAPTER, task["setting"], task["world"])
 
-    found = list(compare([small("weibull cost", 100)], [peer], ask, tmp_path, runs=2))
+    found = list(compare([small("weibull cost", 40)], [peer], ask, tmp_path, runs=2))
     own, documented, tuned = found[0][1]
     assert [entry.library for entry in (own, documented, tuned)] == ["tarry", "river", "river"]
-    assert len(list((tmp_path / "peers-contexts").glob("tuning*"))) == 2
+    assert len(list((tmp_path / f"peers-{KEPT}").glob("tuning*"))) == 2
     text = contexts_page(found, 2, {"river": 2})
     assert "{" not in text
     assert told(settings[0]) in text or told(settings[1]) in text

@@ -62,6 +62,7 @@ class Literal:
             arm = self.choose(x, rng.of_play(t, SELECT))
             self.plays[arm] += 1
             self.seen.append(x)
+            self.begun(arm, x)
             made.append((arm, int(self.problem.delays(seed, t, arm)), x))
             for s in range(t, 0, -1):  # answers, the latest play first
                 played, delay, features = made[s - 1]
@@ -77,6 +78,9 @@ class Literal:
     def choose(self, x: Any, rng: Any) -> int:
         """Which arm to play."""
         raise NotImplementedError
+
+    def begun(self, arm: int, x: Any) -> None:
+        """The arm was played for this request."""
 
     def answered(self, s: int, arm: int, b: int, delay: int, x: Any) -> None:
         """The play of step s ended in bin b."""
@@ -95,16 +99,22 @@ class Regression(Literal):
         p = problem.features.shape[1]
         self.a, self.r = self.prior(1.0, 0.97) if reward else self.prior(0.5, 0.8)
         self.age = 2 * np.arange(self.size) / max(self.size - 1, 1) - 1
-        self.w = np.zeros((self.arms, 2 * p))
-        self.cov = np.array([np.diag([1 / p] * p + [0.5 / p] * p) for _ in range(self.arms)])
-        self.weighted = np.zeros((self.arms, self.size))
-        self.belief = 0.0
+        self.m = m = p + 1  # terms: the features and a constant
+        self.w = np.zeros((self.arms, 2 * m))
+        self.cov = np.array([np.diag([1 / p] * m + [0.5 / p] * m) for _ in range(self.arms)])
+        self.gram = np.array([np.eye(m) for _ in range(self.arms)])  # I + sum of z z' over plays
+        self.back = np.zeros((self.arms, self.size))
+        self.tilted = np.zeros((self.arms, self.size))
+        self.belief = np.zeros(self.arms)
 
     def choose(self, x: Any, rng: Any) -> int:
         """Believe in contexts or not; the least draw."""
-        z = self.scaled(x)
-        contextual = rng.random() <= 1 / (1 + math.exp(-self.belief))
-        distances = [self.draw(arm, z, contextual, rng) for arm in range(self.arms)]
+        z = np.append(self.scaled(x), 1.0)
+        coin = rng.random()
+        distances = [
+            self.draw(arm, z, coin <= 1 / (1 + math.exp(-self.belief[arm])), rng)
+            for arm in range(self.arms)
+        ]
         order = sorted(range(self.arms), key=lambda i: (distances[i], self.plays[i], i))
         return order[0]
 
@@ -113,22 +123,29 @@ class Regression(Literal):
         n = self.events[arm, 0] + self.passes[arm, 0]
         if n == 0:
             return 0.0
-        rest = (1 - rng.random()) ** (1 / n)
         passes = self.passes[arm]
         if contextual:
-            p = len(z)
-            two = np.zeros((2, 2 * p))
-            two[0, :p] = two[1, p:] = z
+            n = min(n, self.m / (z @ np.linalg.inv(self.gram[arm]) @ z))
+        rest = (1 - rng.random()) ** (1 / n)
+        if contextual:
+            two = np.zeros((2, 2 * self.m))
+            two[0, : self.m] = two[1, self.m :] = z
             mean = two @ self.w[arm]
-            cov = two @ self.cov[arm] @ two.T / (1 + math.sqrt(p))
+            cov = two @ self.cov[arm] @ two.T / (1 + math.sqrt(self.m))
             one, other = rng.normal(), rng.normal()
             deviation = math.sqrt(max(cov[0, 0], 0))
             along = cov[0, 1] / deviation if deviation > 0 else 0.0
             change = mean[1] + along * one + math.sqrt(max(cov[1, 1] - along**2, 0)) * other
             tilts = np.clip(mean[0] + deviation * one + self.age * change, -5, 5)
-            passes = self.weighted[arm] * np.exp(-tilts)
+            passes = self.balanced(arm) * np.exp(-tilts)
         y = self.mean_drawn(arm, passes, rng)
         return float(rest * ((1 - y) if self.reward else y))
+
+    def balanced(self, arm: int) -> Any:
+        """Passes that make the odds of the bins with the events, without any tilt."""
+        some = self.back[arm] > 0
+        ratio = np.divide(self.events[arm], self.back[arm], out=np.ones(self.size), where=some)
+        return self.tilted[arm] * ratio
 
     def mean_drawn(self, arm: int, passes: Any, rng: Any) -> float:
         """Y, with these passes."""
@@ -150,11 +167,16 @@ class Regression(Literal):
                 square, mean = square / (n * (n + 1)), (e + r * mean) / n
         return drawn_beta(mean, square, rng)
 
-    def outcome(self, arm: int, b: int, x: Any, y: int) -> float:
-        """One outcome; the weight of a pass."""
-        z = self.scaled(x)
+    def begun(self, arm: int, x: Any) -> None:
+        """The arm knows one more request."""
+        z = np.append(self.scaled(x), 1.0)
+        self.gram[arm] += np.outer(z, z)
+
+    def outcome(self, arm: int, b: int, x: Any, y: int) -> None:
+        """One outcome."""
+        z = np.append(self.scaled(x), 1.0)
         u = np.concatenate([z, self.age[b] * z])
-        big_a, big_r = self.a[b] + self.events[arm, b], self.r[b] + self.weighted[arm, b]
+        big_a, big_r = self.a[b] + self.events[arm, b], self.r[b] + self.balanced(arm)[b]
         eta = float(np.clip(self.w[arm] @ u, -5, 5))
         g = self.cov[arm] @ u
         q = float(u @ g)
@@ -165,11 +187,14 @@ class Regression(Literal):
             oc = math.exp((math.log(big_a / big_r) + eta) / math.sqrt(1 + math.pi * q / 8))
             on = big_a / (self.r[b] + self.passes[arm, b])
             step = math.log((1 + on) / (1 + oc)) + y * math.log(oc / on)
-            self.belief = min(max(self.belief + step, -10), 10)
+            self.belief[arm] = min(max(self.belief[arm] + step, -10), 10)
             damp = 1 + v * (1 / big_a + 1 / big_r + q)
             self.w[arm] += g * (y - m) / damp
             self.cov[arm] -= np.outer(g, g) * v / damp
-        return math.exp(eta / (1 + q))
+        if y:
+            self.back[arm, b] += 1 - m
+        else:
+            self.tilted[arm, b] += (1 - m) * math.exp(eta / (1 + q))
 
     def answered(self, s: int, arm: int, b: int, delay: int, x: Any) -> None:
         """An event."""
@@ -178,7 +203,7 @@ class Regression(Literal):
 
     def lasted(self, s: int, arm: int, b: int, x: Any) -> None:
         """A pass."""
-        self.weighted[arm, b] += self.outcome(arm, b, x, 0)
+        self.outcome(arm, b, x, 0)
         self.passes[arm, b] += 1
 
 

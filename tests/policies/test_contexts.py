@@ -160,11 +160,52 @@ def test_covariances_stay_symmetric_and_shrink() -> None:
     kept: Any = Kept(tarry.SurvivalRegression())
     problem = tarry.problems.log_linear(3, 3, 100, seed=2, contexts=50)
     tarry.play(kept, problem, payoff="cost", horizon=4000, seed=1)
-    for part in kept.rule.effects.spread.reshape(3, 6, 6):
-        assert np.array_equal(part, part.T)
-        values = np.linalg.eigvalsh(part)
-        assert values.min() > 0
-        assert np.linalg.eigvalsh(np.diag(kept.rule.effects.variance) - part).min() > -1e-12
+    rule = kept.rule
+    for spread, prior in (
+        (rule.effects.spread, np.diag(rule.effects.variance)),
+        (rule.familiar.spread, np.eye(4)),
+    ):
+        for part in spread.reshape(3, *prior.shape):
+            assert np.array_equal(part, part.T)
+            assert np.linalg.eigvalsh(part).min() > 0
+            assert np.linalg.eigvalsh(prior - part).min() > -1e-12
+
+
+def niche(kind: str, payoff: Payoff) -> Contextual:
+    """The last arm is bad for nearly all requests, and the best by far for the others."""
+    flip = payoff == "reward"
+    if kind == "fixed":  # 8 and 18 of 20 for nine requests of ten, 8 and 0 for the tenth
+        parts, rare = ([[8, 18], [8, 0]], 0.1)
+        worlds = [
+            tarry.problems.deterministic([20 - d if flip else d for d in part], max_delay=20)
+            for part in parts
+        ]
+    else:  # five arms; one request of thirty
+        back = [[0.6, 0.5, 0.5, 0.4, 0.1], [0.6, 0.5, 0.5, 0.4, 1.0]]
+        rare = 1 / 30
+        worlds = [
+            tarry.problems.bernoulli(
+                max_delay=20, probabilities=[1 - q if flip else q for q in part]
+            )
+            for part in back
+        ]
+    return tarry.problems.segments(
+        {"usual": worlds[0], "rare": worlds[1]}, weights=[1 - rare, rare]
+    )
+
+
+@pytest.mark.parametrize("kind", ["fixed", "random"])
+@both_payoffs
+def test_an_arm_for_a_few_requests_is_found(kind: str, payoff: Payoff) -> None:
+    """In every run: nearly all late requests of the rare kind go to the arm that is made for it."""
+    problem = niche(kind, payoff)
+    for seed in range(8):
+        run = tarry.play(
+            tarry.SurvivalRegression(), problem, payoff=payoff, horizon=20_000, seed=seed
+        )
+        late = run.contexts[10_000:] == 1
+        assert np.mean(run.arms[10_000:][late] == problem.arms - 1) > 0.9
+        assert run.regret[-1] < 0.5 * 20_000 * problem.fixed_gaps(payoff).min()
 
 
 def test_a_half_life_fades_all_that_was_learnt() -> None:
@@ -179,7 +220,7 @@ def test_a_half_life_fades_all_that_was_learnt() -> None:
     plays = tarry.plays.empty_plays(1, features=2)
     plays.number[0] = 16
     rule.started(plays, 0)
-    assert rule.effects.weights.tolist() == [1.5] * 8
+    assert rule.effects.weights.tolist() == [1.5] * 12
     assert rule.evidence.events.max() == rule.tilted.max() == 4.0
     assert rule.belief[0] == 3.0
     for _ in range(60):

@@ -21,6 +21,7 @@ from tarry.problems.law import Law
 from tarry.problems.world import uniforms
 
 GRID = 256
+LARGEST_EFFECT = 20.0  # times e at every standard deviation: far beyond any use
 FIRST_STREAM = 100  # apart from the families without contexts
 
 
@@ -97,6 +98,13 @@ class Points(NamedTuple):
         return [Law(values, share) for share in np.maximum(shares, 0.0)]
 
 
+def check_effect(effect: float) -> float:
+    """The size of effects, if powers of e can be that large."""
+    if check_number("effect", effect, 0.0) > LARGEST_EFFECT:
+        raise InputError(f"The effect is {effect:g}; it must be at most {LARGEST_EFFECT:g}.")
+    return float(effect)
+
+
 def grid(most: int) -> IntArray:
     """At most 256 delays from 0 to D: whole numbers first, then as many per order of magnitude."""
     if most < GRID:
@@ -133,7 +141,7 @@ def log_linear(
     """
     if shape not in ("weibull", "log-normal"):
         raise InputError(f"shape is {shortened(shape)}; it must be 'weibull' or 'log-normal'.")
-    size = check_number("effect", effect, 0.0)
+    size = check_effect(effect)
     draw = Points.checked("log_linear", 0, arms, features, max_delay, seed, contexts)
     requests = draw.requests()
     logs = np.log(draw.max_delay / 10) + 0.5 * draw.normal(2, draw.arms)
@@ -201,7 +209,7 @@ def proportional_hazards(
         effect: how much a request changes the logarithm of the hazard.
         contexts: N, how many different requests there are.
     """
-    size = check_number("effect", effect, 0.0)
+    size = check_effect(effect)
     draw = Points.checked("proportional_hazards", 2, arms, features, max_delay, seed, contexts)
     requests = draw.requests()
     powers = np.exp(size * draw.tilts(requests))[:, :, None]
@@ -240,7 +248,7 @@ def no_answer(
         effect: how much a request changes the logarithm of the odds.
         contexts: N, how many different requests there are.
     """
-    size = check_number("effect", effect, 0.0)
+    size = check_effect(effect)
     draw = Points.checked("no_answer", 3, arms, features, max_delay, seed, contexts)
     requests = draw.requests()
     levels = 1.0 + 0.5 * draw.normal(2, draw.arms)

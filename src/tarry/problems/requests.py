@@ -112,7 +112,8 @@ def whole_delays(times: Any, most: int, unit: float | None, *, clip: bool) -> In
     if numbers.ndim != 2 or not numbers.size:
         raise InputError(f"The times have shape {numbers.shape}; it must be (rows, arms).")
     if unit is not None:
-        numbers = np.rint(numbers / check_positive("unit", unit))
+        with np.errstate(over="ignore"):  # what is infinite then is refused below
+            numbers = np.rint(numbers / check_positive("unit", unit))
     return check_delays(
         np.minimum(numbers, most) if clip else numbers,
         most,

@@ -4,8 +4,10 @@ The log odds to come back in bin b, having outlived the bins before, are moved b
 
     (w' + l_b w'') . z,        l_b = 2 b / (B - 1) - 1
 
-per arm, from -1 in the first bin to 1 in the last: an effect that may change with age. The 2p
-weights w = (w', w'') have a normal law with mean `weights` and covariance `spread`.
+per arm, from -1 in the first bin to 1 in the last: an effect that may change with age. z are the p
+features and a 1: an arm that is mostly played for one kind of request has counts of that kind, and
+the constant term is what corrects them for the others. The weights w = (w', w''), 2m in all with
+m = p + 1, have a normal law with mean `weights` and covariance `spread`.
 """
 
 import math
@@ -24,22 +26,22 @@ class Effects(NamedTuple):
     """The weights of all arms, arm-major."""
 
     age: Constant[Floats]  # l_b
-    variance: Constant[Floats]  # 2p numbers: of the weights in the prior
-    weights: ArmEvidence[Floats]  # arm * 2p + i
-    spread: ArmEvidence[Floats]  # (arm * 2p + i) * 2p + j
-    u: FreshState[Floats]  # 2p numbers: (z, l_b z) of the latest `tilt`
-    gain: FreshState[Floats]  # 2p numbers: P u of the latest `uncertainty`
+    variance: Constant[Floats]  # 2m numbers: of the weights in the prior
+    weights: ArmEvidence[Floats]  # arm * 2m + i
+    spread: ArmEvidence[Floats]  # (arm * 2m + i) * 2m + j
+    u: FreshState[Floats]  # 2m numbers: (z, l_b z) of the latest `tilt`
+    gain: FreshState[Floats]  # 2m numbers: P u of the latest `uncertainty`
 
     def tilt(self, arm: int, z: Floats, b: int) -> float:
         """What these features add to the log odds of bin b; leaves (z, l_b z) in `u`."""
-        p = len(z)
-        first = arm * 2 * p
+        m = len(z)
+        first = arm * 2 * m
         total = 0.0
-        for i in range(p):
+        for i in range(m):
             self.u[i] = z[i]
-            self.u[p + i] = z[i] * self.age[b]
+            self.u[m + i] = z[i] * self.age[b]
             total += self.weights[first + i] * self.u[i]
-            total += self.weights[first + p + i] * self.u[p + i]
+            total += self.weights[first + m + i] * self.u[m + i]
         return clipped(total)
 
     def uncertainty(self, arm: int) -> float:
@@ -84,29 +86,27 @@ class Effects(NamedTuple):
                 self.spread[row + j] *= keep * keep
             self.spread[row + i] += (1.0 - keep * keep) * self.variance[i]
 
-    def draw_tilt(self, arm: int, z: Floats, rng: Random) -> tuple[float, float]:
+    def draw_tilt(self, arm: int, z: Floats, share: float, rng: Random) -> tuple[float, float]:
         """A draw of (w' . z, w'' . z), all that a decision needs of the weights.
 
-        They are drawn with the share 1 / (1 + sqrt(p)) of their variance. Found by experiment: a
-        full draw had more regret, the more so the more features there were.
+        They are drawn with the part `share` of their variance.
         """
-        p = len(z)
-        size = 2 * p
+        m = len(z)
+        size = 2 * m
         steady = change = q00 = q01 = q11 = 0.0
-        for i in range(p):
+        for i in range(m):
             low = (arm * size + i) * size
-            high = (arm * size + p + i) * size
+            high = (arm * size + m + i) * size
             h0 = h1 = h2 = 0.0
-            for j in range(p):
+            for j in range(m):
                 h0 += self.spread[low + j] * z[j]
-                h1 += self.spread[low + p + j] * z[j]
-                h2 += self.spread[high + p + j] * z[j]
+                h1 += self.spread[low + m + j] * z[j]
+                h2 += self.spread[high + m + j] * z[j]
             steady += self.weights[arm * size + i] * z[i]
-            change += self.weights[arm * size + p + i] * z[i]
+            change += self.weights[arm * size + m + i] * z[i]
             q00 += h0 * z[i]
             q01 += h1 * z[i]
             q11 += h2 * z[i]
-        share = 1.0 / (1.0 + math.sqrt(p))
         q00 *= share
         q01 *= share
         q11 *= share
@@ -123,9 +123,12 @@ def clipped(tilt: float) -> float:
 
 
 def no_effects(arms: int, features: int, bins: int) -> Effects:
-    """The prior: no effect, with a variance of 1/p for w' and half of that for w''."""
-    size = 2 * features
-    variances = np.repeat([1.0, 0.5], features) / max(features, 1)
+    """The prior: no effect, with a variance of 1/p for w' and half of that for w''.
+
+    Without features there is no effect at all, and none is learnt.
+    """
+    size = 2 * (features + 1)
+    variances = np.repeat([1.0, 0.5], features + 1) / features if features else np.zeros(size)
     return Effects(
         age=2.0 * np.arange(bins) / max(bins - 1, 1) - 1.0,
         variance=variances,

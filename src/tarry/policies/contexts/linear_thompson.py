@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from tarry.arrays import Constant, Ints
-from tarry.checks import check_whole
 from tarry.ledger import Ledger
 from tarry.plays import Plays
+from tarry.policies.bins import check_bins
 from tarry.policies.contexts.ridge import Ridge, no_ridge
 from tarry.policies.contexts.scaler import Scaler, new_scaler
 from tarry.policies.protocol import Setting
@@ -114,7 +114,7 @@ class LinearThompson:
 
     def __post_init__(self) -> None:
         """Refuse settings without a meaning."""
-        check_whole("number of bins", self.bins, 2)
+        check_bins(self.bins)
 
     def start(self, setting: Setting) -> LinearThompsonRule:
         """Nothing is known of any arm."""

@@ -1,6 +1,6 @@
 """Ridge regression per arm, one play at a time, with targets that may still move.
 
-For each arm the payoff of a request with features z is taken to be w . u + noise, u = (1, z). With
+For each arm the payoff of a request with features z is taken to be w . u + noise, u = (z, 1). With
 a normal prior of variance 1 on each weight,
 
     P = (I + sum of u u')^-1,        w = P sum of (u times the payoff)
@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import ArmEvidence, Floats, FreshState
+from tarry.arrays import ArmEvidence, Floats
+from tarry.policies.contexts.familiar import Familiar, not_familiar
 
 FIRST_NOISE = 0.25  # of one pseudo-play: the variance of a payoff is at most this
 
@@ -23,55 +24,37 @@ class Ridge(NamedTuple):
     """The regressions of all arms, arm-major, m = p + 1."""
 
     weights: ArmEvidence[Floats]  # arm * m + i
-    spread: ArmEvidence[Floats]  # P: (arm * m + i) * m + j
+    familiar: Familiar  # P
     residuals: ArmEvidence[Floats]  # two per arm: squares of the residuals, and how many
-    gain: FreshState[Floats]  # P u of the latest `doubt`
 
-    def value(self, arm: int, z: Floats) -> float:
+    def value(self, arm: int, u: Floats) -> float:
         """The payoff that is expected of a request with these features: w . u."""
-        first = arm * len(self.gain)
-        total = self.weights[first]
-        for i in range(len(z)):
-            total += self.weights[first + 1 + i] * z[i]
+        first = arm * len(u)
+        total = 0.0
+        for i in range(len(u)):
+            total += self.weights[first + i] * u[i]
         return total
 
-    def doubt(self, arm: int, z: Floats) -> float:
-        """How little is known about such requests: u . P u; leaves P u in `gain`."""
-        size = len(self.gain)
-        total = 0.0
-        for i in range(size):
-            row = (arm * size + i) * size
-            part = self.spread[row]
-            for j in range(size - 1):
-                part += self.spread[row + 1 + j] * z[j]
-            self.gain[i] = part
-            total += part if i == 0 else part * z[i - 1]
-        return max(total, 0.0)
+    def doubt(self, arm: int, u: Floats) -> float:
+        """How little is known about such requests: u . P u."""
+        return self.familiar.doubt(arm, u)
 
-    def enter(self, arm: int, z: Floats, target: float) -> None:
+    def enter(self, arm: int, u: Floats, target: float) -> None:
         """A play comes in, with the payoff `target`, or a guess of it."""
-        size = len(self.gain)
-        scale = 1.0 / (1.0 + self.doubt(arm, z))
-        error = target - self.value(arm, z)
-        for i in range(size):
-            gain = self.gain[i]
-            self.weights[arm * size + i] += gain * scale * error
-            row = (arm * size + i) * size
-            for j in range(i + 1):  # the lower triangle and its mirror: symmetric to the last bit
-                value = self.spread[row + j] - scale * (gain * self.gain[j])
-                self.spread[row + j] = value
-                self.spread[(arm * size + j) * size + i] = value
+        error = target - self.value(arm, u)
+        scale = self.familiar.take_in(arm, u)
+        for i in range(len(u)):
+            self.weights[arm * len(u) + i] += self.familiar.gain[i] * scale * error
 
-    def move(self, arm: int, z: Floats, change: float) -> None:
+    def move(self, arm: int, u: Floats, change: float) -> None:
         """The target of a play that has come in moves by `change`."""
-        self.doubt(arm, z)
-        size = len(self.gain)
-        for i in range(size):
-            self.weights[arm * size + i] += self.gain[i] * change
+        self.familiar.doubt(arm, u)
+        for i in range(len(u)):
+            self.weights[arm * len(u) + i] += self.familiar.gain[i] * change
 
-    def judge(self, arm: int, z: Floats, payoff: float) -> None:
+    def judge(self, arm: int, u: Floats, payoff: float) -> None:
         """The payoff of a play is known for good: how far off the regression is."""
-        error = payoff - self.value(arm, z)
+        error = payoff - self.value(arm, u)
         self.residuals[2 * arm] += error * error
         self.residuals[2 * arm + 1] += 1.0
 
@@ -83,10 +66,8 @@ class Ridge(NamedTuple):
 
 def no_ridge(arms: int, features: int) -> Ridge:
     """The prior."""
-    size = features + 1
     return Ridge(
-        weights=np.zeros(arms * size),
-        spread=np.tile(np.eye(size).ravel(), arms),
+        weights=np.zeros(arms * (features + 1)),
+        familiar=not_familiar(arms, features),
         residuals=np.zeros(2 * arms),
-        gain=np.zeros(size),
     )

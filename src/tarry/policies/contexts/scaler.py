@@ -21,13 +21,14 @@ class Scaler(NamedTuple):
         z = (x - mean) / deviation * sqrt(n / (n + 2)),   cut to -4..4
 
     with n the values so far: so little is made of the first few. It is 0, the mean, where it is
-    missing (NaN), or where all values were the same so far.
+    missing (NaN), or where all values were the same so far. After the features comes a 1, so that
+    every regression has a constant term.
     """
 
     seen: SharedEvidence[Floats]  # by feature: values so far
     mean: SharedEvidence[Floats]
     square: SharedEvidence[Floats]  # sum of squared deviations from the mean
-    z: FreshState[Floats]  # the features of the request looked at last, scaled
+    z: FreshState[Floats]  # the features of the request looked at last, scaled, and a 1
 
     def see(self, plays: Plays, row: int) -> None:
         """Take in the request of the play in `row`."""
@@ -50,8 +51,10 @@ class Scaler(NamedTuple):
                 if deviation > CONSTANT * abs(self.mean[j]):
                     value = (x - self.mean[j]) / deviation * math.sqrt(n / (n + 2.0))
                     self.z[j] = min(max(value, -LIMIT), LIMIT)
+        self.z[len(self.mean)] = 1.0
 
 
 def new_scaler(features: int) -> Scaler:
     """Nothing was seen yet."""
-    return Scaler(*(np.zeros(features) for _ in range(4)))
+    seen, mean, square = (np.zeros(features) for _ in range(3))
+    return Scaler(seen, mean, square, z=np.zeros(features + 1))

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from tarry.arrays import Constant, Ints
-from tarry.checks import check_whole
 from tarry.ledger import Ledger
 from tarry.plays import Plays
+from tarry.policies.bins import check_bins
 from tarry.policies.protocol import Setting
 from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 from tarry.policies.survival.thompson import distance_drawn
@@ -92,7 +92,7 @@ class SegmentThompson:
 
     def __post_init__(self) -> None:
         """Refuse settings without a meaning."""
-        check_whole("number of bins", self.bins, 2)
+        check_bins(self.bins)
 
     def start(self, setting: Setting) -> SegmentThompsonRule:
         """Nothing is known of any arm in any segment."""

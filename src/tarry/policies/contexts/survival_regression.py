@@ -7,12 +7,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tarry.arrays import ArmEvidence, Constant, Floats, Ints, SharedEvidence
+from tarry.arrays import ArmEvidence, Constant, Floats, Ints
 from tarry.checks import check_whole
 from tarry.ledger import Ledger
 from tarry.plays import Plays
-from tarry.policies.bins import bin_of
+from tarry.policies.bins import bin_of, check_bins
 from tarry.policies.contexts.effects import LEAST_VARIANCE, Effects, clipped, no_effects
+from tarry.policies.contexts.familiar import Familiar, not_familiar
 from tarry.policies.contexts.scaler import Scaler, new_scaler
 from tarry.policies.protocol import Setting
 from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta, empty_evidence
@@ -31,20 +32,23 @@ class SurvivalRegressionRule(NamedTuple):
     keep: float  # what is left of evidence after FADED_EVERY plays
     edges: Constant[Ints]  # ages at which the rule hears of plays still out: the ends of the bins
     evidence: SurvivalEvidence  # as if requests were all the same
-    tilted: ArmEvidence[Floats]  # passes, arm * B + b, each weighted by the tilt of its request
+    back: ArmEvidence[Floats]  # events, arm * B + b, each weighted by how unexpected it was
+    tilted: ArmEvidence[Floats]  # passes, likewise, and each weighted by the tilt of its request
     prior: Constant[Floats]  # a_b
     prior_beyond: Constant[Floats]  # r_b
-    belief: SharedEvidence[Floats]  # one number, L: log odds that contexts matter
+    belief: ArmEvidence[Floats]  # L: log odds that contexts matter
     effects: Effects
+    familiar: Familiar
     scaler: Scaler
 
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
-        """Decide whether contexts matter, draw every arm's mean payoff, play the best."""
+        """Decide for which arms contexts matter, draw all mean payoffs, play the best."""
         self.scaler.look(plays, row)
-        blind = rng.random() > 1.0 / (1.0 + math.exp(-self.belief[0]))
+        coin = rng.random()
         best = 0
         least = 0.0
         for arm in range(len(ledger.plays)):
+            blind = coin > 1.0 / (1.0 + math.exp(-self.belief[arm]))
             value = self.draw_distance(arm, blind, rng)
             fewer = ledger.plays[arm] < ledger.plays[best]
             if arm == 0 or value < least or (value == least and fewer):
@@ -59,10 +63,20 @@ class SurvivalRegressionRule(NamedTuple):
         known = self.evidence.known(arm)
         if known <= 0.0:
             return 0.0
-        weight = (1.0 - rng.random()) ** (1.0 / known)  # of the real plays: 1 - rho
-        steady, change = self.effects.draw_tilt(arm, self.scaler.z, rng)
+        m = len(self.scaler.z)
+        doubt = self.familiar.doubt(arm, self.scaler.z)
+        alike = m / doubt if doubt * known > m else known
+        weight = (1.0 - rng.random()) ** (1.0 / alike)  # of the real plays: 1 - rho
+        share = 1.0 / (1.0 + math.sqrt(m))
+        steady, change = self.effects.draw_tilt(arm, self.scaler.z, share, rng)
         mean = self.draw_tilted_mean(arm, steady, change, rng)
         return weight * (1.0 - mean if self.reward else mean)
+
+    def passes(self, place: int) -> float:
+        """Passes to go with the events of a bin, so that both give its odds without any tilt."""
+        if self.back[place] <= 0.0:
+            return self.tilted[place]
+        return self.tilted[place] * self.evidence.events[place] / self.back[place]
 
     def draw_tilted_mean(self, arm: int, steady: float, change: float, rng: Random) -> float:
         """`SurvivalEvidence.draw_mean` with the odds of bin b tilted by steady + l_b change."""
@@ -77,7 +91,7 @@ class SurvivalRegressionRule(NamedTuple):
                 mean = evidence.event_sum[place] / events
                 if self.tilted[place] > 0.0:
                     tilt = clipped(steady + change * self.effects.age[b])
-                    hazard = rng.beta(events, self.tilted[place] * math.exp(-tilt))
+                    hazard = rng.beta(events, self.passes(place) * math.exp(-tilt))
                     mean = hazard * mean + (1.0 - hazard)
             square = mean * mean
             b -= 1
@@ -86,7 +100,7 @@ class SurvivalRegressionRule(NamedTuple):
             events = evidence.events[place]
             if events > 0.0:
                 tilt = clipped(steady + change * self.effects.age[b])
-                beyond = self.tilted[place] * math.exp(-tilt)
+                beyond = self.passes(place) * math.exp(-tilt)
                 first = evidence.event_sum[place]
                 second = evidence.event_squares[place]
                 total = events + beyond
@@ -99,14 +113,17 @@ class SurvivalRegressionRule(NamedTuple):
         return draw_beta(mean, square, rng)
 
     def started(self, plays: Plays, row: int) -> None:
-        """The request of a play widens the scales; old evidence fades, if it is to."""
+        """The request of a play widens the scales, and is one its arm knows; old evidence fades."""
         self.scaler.see(plays, row)
+        self.scaler.look(plays, row)
+        self.familiar.take_in(plays.arm[row], self.scaler.z)
         if self.keep < 1.0 and plays.number[row] % FADED_EVERY == 0:
-            self.belief[0] *= self.keep
             for arm in range(len(self.evidence.reached)):
+                self.belief[arm] *= self.keep
                 self.evidence.fade_counts(arm, self.keep)
                 self.effects.fade(arm, self.keep)
             for place in range(len(self.tilted)):
+                self.back[place] *= self.keep
                 self.tilted[place] *= self.keep
 
     def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
@@ -118,8 +135,7 @@ class SurvivalRegressionRule(NamedTuple):
 
     def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """A play still out has crossed the end of a bin."""
-        weight = self.learn_outcome(plays, row, edge, 0.0)
-        self.tilted[plays.arm[row] * len(self.edges) + edge] += weight
+        self.learn_outcome(plays, row, edge, 0.0)
         self.evidence.book_pass(plays.arm[row], edge)
 
     def withdrawn(self, plays: Plays, row: int, edge: int, now: int) -> None:
@@ -130,8 +146,8 @@ class SurvivalRegressionRule(NamedTuple):
         self.tilted[place] = max(self.tilted[place] - share, 0.0)
         self.evidence.unbook_pass(arm, edge)
 
-    def learn_outcome(self, plays: Plays, row: int, b: int, answered: float) -> float:
-        """A play ended in bin b (1) or outlived it (0); the weight of a pass with its features.
+    def learn_outcome(self, plays: Plays, row: int, b: int, answered: float) -> None:
+        """A play ended in bin b (1) or outlived it (0).
 
         Belief and effects learn from the odds as they were before, so that nothing predicts itself.
         """
@@ -139,7 +155,7 @@ class SurvivalRegressionRule(NamedTuple):
         place = arm * len(self.edges) + b
         self.scaler.look(plays, row)
         ended = self.prior[b] + self.evidence.events[place]
-        beyond = self.prior_beyond[b] + self.tilted[place]
+        beyond = self.prior_beyond[b] + self.passes(place)
         tilt = self.effects.tilt(arm, self.scaler.z, b)
         q = self.effects.uncertainty(arm)
         odds = ended / beyond * math.exp(tilt)
@@ -150,10 +166,13 @@ class SurvivalRegressionRule(NamedTuple):
             logit = (math.log(ended / beyond) + tilt) / math.sqrt(1.0 + 0.125 * math.pi * q)
             gain = math.log((1.0 + plain) / (1.0 + math.exp(logit)))
             gain += answered * (logit - math.log(plain))
-            self.belief[0] = min(max(self.belief[0] + gain, -MOST_BELIEF), MOST_BELIEF)
+            self.belief[arm] = min(max(self.belief[arm] + gain, -MOST_BELIEF), MOST_BELIEF)
             damp = 1.0 / (1.0 + variance * (1.0 / ended + 1.0 / beyond + q))
             self.effects.learn(arm, answered - chance, variance, damp)
-        return math.exp(tilt / (1.0 + q))
+        if answered > 0.0:
+            self.back[place] += 1.0 - chance
+        else:
+            self.tilted[place] += (1.0 - chance) * math.exp(tilt / (1.0 + q))
 
 
 @dataclass(frozen=True)
@@ -165,25 +184,35 @@ class SurvivalRegression:
 
         logit h_{i,b}(z) = log o_{i,b} + (w_i' + l_b w_i'') . z,     l_b = 2 b / (B - 1) - 1
 
-    z are the features, scaled as they come (`tarry.policies.contexts.scaler`). Per arm the weights
-    w = (w', w'') have a normal law N(w, P), at first with mean 0 and variances 1/p and 1/(2p). A
-    play that ends in bin b (y = 1) or outlives it (y = 0) teaches, with u = (z, l_b z),
-    A = a_b + events_b, R = r_b + passes_b, e = w . u cut to -5..5, g = P u and q = u . g:
+    z are the p features, scaled as they come (`tarry.policies.contexts.scaler`), and a 1: m = p + 1
+    numbers. Per arm the weights w = (w', w'') have a normal law N(w, P), at first with mean 0 and
+    variances 1/p and 1/(2p). A play that ends in bin b (y = 1) or outlives it (y = 0) teaches, with
+    u = (z, l_b z), A = a_b + events_b, R = r_b + events_b tilted_b / back_b, e = w . u cut to
+    -5..5, g = P u and q = u . g:
 
-        m = odds of A e^e to R,   v = m (1 - m),   V = 1/A + 1/R
-        w += g (y - m) / (1 + v (V + q)),       P -= g g' v / (1 + v (V + q))
-        passes_b += e^(e / (1 + q))   for y = 0
+        k = A e^e / (A e^e + R),   v = k (1 - k),   V = 1/A + 1/R
+        w += g (y - k) / (1 + v (V + q)),       P -= g g' v / (1 + v (V + q))
+        y = 1: back_b += 1 - k           y = 0: tilted_b += (1 - k) e^(e / (1 + q))
 
     where a_b, r_b is half a play in advance, of which four fifths reach D (reward: one play, 97 %).
-    One belief for all arms, the log odds L that contexts matter, moves by the log likelihood of
-    each outcome with contexts over that without (with its unweighted passes), within -10..10.
+    back_b / tilted_b estimates the odds of the bin without any tilt, whatever requests the arm was
+    played for; as long as nothing ended there, R = r_b + tilted_b.
+    Each arm has a belief, the log odds L that contexts matter for it, which moves by the log
+    likelihood of each outcome with contexts over that without (with its unweighted passes), within
+    -10..10.
 
-    A decision goes by contexts with probability 1 / (1 + e^-L), else it is that of
-    `SurvivalThompson`. With contexts, the tilts of the request are drawn from the law of w with the
-    share 1 / (1 + sqrt(p)) of its variance, every passes_b is multiplied by e^-tilt, and the mean
-    payoff Y and the pseudo-play rho are then drawn as there: X = (1 - rho) Y for cost,
-    1 - (1 - rho)(1 - Y) for reward. All arms are drawn anew in each step; ties go to the arm with
-    fewest plays, then to the lowest index.
+    In a decision, contexts count for the arms for which U < 1 / (1 + e^-L), with one U, uniform in
+    0..1, for all of them; the others are drawn as for `SurvivalThompson`. With contexts, the tilts
+    of the request are drawn from the law of w with the share 1 / (1 + sqrt(m)) of its variance,
+    the passes of bin b are R - r_b times e^-tilt, and the mean payoff Y is then drawn as there. So
+    is the pseudo-play, X = (1 - rho) Y for cost and 1 - (1 - rho)(1 - Y) for reward, but among the
+    plays for requests like this one, if they are fewer than usual:
+
+        rho ~ Beta(1, min(n, m / z' Q z)),      Q = (I + sum of z z' over the arm's plays)^-1
+
+    For most requests that is n, the plays of the arm that were heard of; for a kind of request that
+    the arm was hardly played for it is little, and the arm is tried. All arms are drawn anew in
+    each step; ties go to the arm with fewest plays, then to the lowest index.
 
     Without features it is `SurvivalThompson`, and plays the same arms. An answer or an age costs
     O(p^2), a decision O(K (p^2 + B)). Needs no horizon. No bound is claimed: for contexts none that
@@ -193,7 +222,8 @@ class SurvivalRegression:
     Args:
         bins: Number of bins, from 2; fewer where D has not so many different whole numbers.
         half_life: None if the world does not change. Otherwise evidence, effects and belief lose
-            half of their weight in so many plays, and drift towards the prior.
+            half of their weight in so many plays, and drift towards the prior. Which kinds of
+            request an arm was played for is not forgotten.
 
     >>> import tarry
     >>> problem = tarry.problems.log_linear(arms=3, features=2, max_delay=200, seed=2)
@@ -211,7 +241,7 @@ class SurvivalRegression:
 
     def __post_init__(self) -> None:
         """Refuse settings without a meaning."""
-        check_whole("number of bins", self.bins, 2)
+        check_bins(self.bins)
         if self.half_life is not None:
             check_whole("half_life", self.half_life, 1)
 
@@ -228,10 +258,12 @@ class SurvivalRegression:
             keep=1.0 if self.half_life is None else 0.5 ** (FADED_EVERY / self.half_life),
             edges=evidence.edges,
             evidence=evidence,
+            back=np.zeros(setting.arms * size),
             tilted=np.zeros(setting.arms * size),
             prior=prior.prior,
             prior_beyond=prior.prior_beyond,
-            belief=np.zeros(1),
+            belief=np.zeros(setting.arms),
             effects=no_effects(setting.arms, setting.features, size),
+            familiar=not_familiar(setting.arms, setting.features),
             scaler=new_scaler(setting.features),
         )
