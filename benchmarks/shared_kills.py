@@ -11,22 +11,27 @@ place; now and then the server ends without notice and is started again. In the 
 
 import argparse
 import contextlib
-import hashlib
 import os
+import pickle
 import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import tarry
 from tarry.arrays import arrays_of
 from tarry.demo.database import Database
 from tarry.errors import JournalError
 from tarry.live import Agent
+from tarry.live.desk import INTERPRETED
 from tarry.live.facts import CANCEL, RETURN, START
 from tarry.live.register import Columns
 from tarry.live.replica import Replica
@@ -62,14 +67,28 @@ def evidence(replica: Replica) -> dict[str, Any]:
     for place, desk in enumerate(core.desks()):
         for part in (desk.rule, desk.ledger):
             for path, array, role in arrays_of(part):
-                if role is not None and role.evidence:
-                    found[f"{place} {type(part).__name__} {path}"] = list(array)
+                if role is not None and role.evidence:  # in plain numbers: of lists or of arrays
+                    found[f"{place} {type(part).__name__} {path}"] = np.asarray(array).tolist()
     return found
 
 
-def digest(replica: Replica) -> str:
-    """The same in a few letters."""
-    return hashlib.sha256(repr(evidence(replica)).encode()).hexdigest()[:16]
+def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """In words, what of the evidence differs."""
+    said = []
+    for field in sorted(one.keys() | other.keys()):
+        a, b = one.get(field), other.get(field)
+        if a == b:
+            continue
+        if isinstance(a, dict) and isinstance(b, dict):
+            a, b = sorted(a.items()), sorted(b.items())
+        if not isinstance(a, list | tuple) or not isinstance(b, list | tuple) or len(a) != len(b):
+            sizes = [f" ({len(x)} of them)" if isinstance(x, list | tuple) else "" for x in (a, b)]
+            said.append(f"{field}: {a!r:.80}{sizes[0]} and {b!r:.80}{sizes[1]}")
+            continue
+        places = [k for k, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
+        shown = ", ".join(f"[{k}] {a[k]!r} and {b[k]!r}" for k in places[:5])
+        said.append(f"{field}: {len(places)} of {len(a)} differ: {shown}")
+    return said
 
 
 def replica_of(agent: Agent) -> Replica:
@@ -106,8 +125,8 @@ def work(agent: Agent, over: threading.Event, seed: int) -> None:
             time.sleep(0.05)
 
 
-def live(url: str) -> None:
-    """A worker, until it is killed or asked to end."""
+def live(url: str, folder: Path) -> None:
+    """A worker, until it is killed or asked to end; its evidence is left in the folder."""
     over, all_rest = threading.Event(), threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: over.set())
     signal.signal(signal.SIGUSR1, lambda *_: all_rest.set())
@@ -132,11 +151,13 @@ def live(url: str) -> None:
     last = last_fact(url)
     while replica_of(agent).seq < last:
         time.sleep(0.01)
-    say("digest", replica_of(agent).seq, digest(replica_of(agent)))
+    found = evidence(replica_of(agent))
+    (folder / f"worker {os.getpid()}").write_bytes(pickle.dumps(found))
+    say("ends", "compiled" if replica_of(agent).core.maker.steps is not INTERPRETED else "")
     os._exit(0)
 
 
-def nursery(url: str) -> None:
+def nursery(url: str, folder: Path) -> None:
     """Fork a worker for each line; forking is quicker than starting anew."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     tarry.Agent(arms=["x"], payoff="cost", max_delay=1.0).ask()  # all is imported
@@ -145,7 +166,7 @@ def nursery(url: str) -> None:
         if not line:
             return
         if os.fork() == 0:
-            live(url)
+            live(url, folder)
 
 
 # --- the campaign ---------------------------------------------------------------------------------
@@ -154,15 +175,16 @@ def nursery(url: str) -> None:
 class Campaign:
     """Workers, and what they have said."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, folder: Path) -> None:
         self.said: dict[int, list[list[str]]] = {}
         self.alive: list[int] = []
         self._heard = threading.Condition()
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.shared_kills", "--nursery", url],
+            [sys.executable, "-m", "benchmarks.shared_kills", "--nursery", url, str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
@@ -213,11 +235,9 @@ class Campaign:
         return all(self.said[pid][-1][0] == word for pid in self.alive)
 
     def end(self) -> None:
-        """The nursery, and all in it."""
-        for pid in self.alive:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        self._child.kill()
+        """The nursery, and all in it, those that are not born yet as well."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._child.pid, signal.SIGKILL)
         self._child.wait()
         self._listener.join()
         for pipe in (self._child.stdin, self._child.stdout):
@@ -231,9 +251,9 @@ def campaign(
     """So many kills and crashes; how many acknowledgements there were."""
     rng = random.Random(seed)
     store_module.SNAPSHOT_EVERY = 2000  # so that some are written and read
-    with Database() as database:
+    with Database() as database, tempfile.TemporaryDirectory() as folder:
         opened(database.url).close()
-        victims = Campaign(database.url)
+        victims = Campaign(database.url, Path(folder))
         try:
             for _ in range(workers):
                 victims.bear()
@@ -246,28 +266,34 @@ def campaign(
                 victims.bear()
                 if report and (number + 1) % 20 == 0:
                     print(f"{number + 1} kills, {victims.acknowledged()} acknowledged", flush=True)
-            check_replicas(victims, database.url)
+            check_replicas(victims, database.url, Path(folder))
             check_facts(victims, database.url)
             return victims.acknowledged()
         finally:
             victims.end()
 
 
-def check_replicas(victims: Campaign, url: str) -> None:
+def check_replicas(victims: Campaign, url: str, folder: Path) -> None:
     """Those of the workers that live are what follows from the table."""
-    for sent, answer in ((signal.SIGTERM, "rests"), (signal.SIGUSR1, "digest")):
+    for sent, answer in ((signal.SIGTERM, "rests"), (signal.SIGUSR1, "ends")):
         for pid in victims.alive:
             os.kill(pid, sent)
         victims.until(lambda word=answer: victims.all_say(word))  # type: ignore[misc]
-    found = {tuple(victims.said[pid][-1][1:]) for pid in victims.alive}
+    found = {path.name: pickle.loads(path.read_bytes()) for path in folder.iterdir()}  # noqa: S301  # our own
+    assert len(found) == len(victims.alive)
     with opened(url) as agent:
+        found["one from the newest snapshot"] = evidence(replica_of(agent))
         engine: Any = agent._engine  # noqa: SLF001
-        store = engine.store
-        folded = restored_replica(tarry.SurvivalThompson(), store, None)
-        for fact in facts_of(url, store.agent):
+        folded = restored_replica(tarry.SurvivalThompson(), engine.store, None)
+        for fact in facts_of(url, engine.store.agent):
             folded.fold(fact)
-        found |= {(str(one.seq), digest(one)) for one in (replica_of(agent), folded)}
-    assert len(found) == 1, found
+    right = evidence(folded)
+    wrong = [
+        f"{name} is not what follows from the table:\n  " + "\n  ".join(said)
+        for name, one in found.items()
+        if (said := differences(one, right))
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def last_fact(url: str) -> int:
@@ -317,13 +343,13 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--crashes", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--nursery", help=argparse.SUPPRESS)
+    parser.add_argument("--nursery", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if not 0 <= given.crashes <= given.kills:
         parser.error("give at least as many kills as crashes, and none below 0")
     if given.nursery:
         store_module.SNAPSHOT_EVERY = 2000
-        nursery(given.nursery)
+        nursery(given.nursery[0], Path(given.nursery[1]))
         return
     begun = time.monotonic()
     count = campaign(given.kills, given.crashes, given.seed, report=True)

@@ -12,6 +12,7 @@ paired by their seeds; with --keep they are added to a file, and a later call go
 import argparse
 import json
 import statistics
+import textwrap
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ from tarry.scenarios.simulate import simulate
 from tarry.scenarios.timeline import Timeline
 
 PROCESSES = 4
-SCENARIOS = ("calm", "hang", "drift", "swap")
+SCENARIOS = ("calm", "drift", "swap", "fails fast", "hang", "20 x slower", "a new best one")
 KINDS = ("one", "shared", "alone")
 WORDS = {
     "one": "one process",
@@ -196,18 +197,18 @@ def _draw_bars(axes: Any, found: Any) -> None:
         values, errors = zip(*ratios, strict=True)
         axes.bar(places, values, 0.34, yerr=errors, color=PALETTE[k], label=WORDS[kind])
     axes.axhline(1.0, color="black", linewidth=0.8)
-    axes.set_xticks(np.arange(len(names)), names)
+    axes.set_xticks(np.arange(len(names)), ["\n".join(textwrap.wrap(n, 6)) for n in names])
     axes.set_ylabel("regret / regret of one process")
     axes.set_ylim(0.0, 4.0)
-    axes.legend(frameon=False, ncols=2, loc="upper left")
+    axes.legend(frameon=False, loc="upper right")
 
 
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--first", type=int, default=1000, help="the first seed")
-    parser.add_argument("--staleness", type=float, default=0.02, help="seconds")
+    parser.add_argument("--first", type=int, default=2000, help="the first seed")
+    parser.add_argument("--staleness", type=float, default=0.01, help="seconds")
     parser.add_argument("--scenarios", nargs="+", default=SCENARIOS)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--figure", type=Path)

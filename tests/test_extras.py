@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import tarry
+from tarry.cli import main
 from tarry.errors import MissingExtraError
 from tarry.experiments.dask import connect
 
@@ -61,3 +62,25 @@ def test_databases_name_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingExtraError) as caught:
         tarry.Agent(arms=["a"], payoff="cost", max_delay=1.0, path="postgresql://h/d", name="x")
     check_sentence(caught.value, "postgres")
+
+
+@pytest.mark.parametrize("package", ["msgspec", "starlette", "uvicorn", "prometheus_client"])
+@pytest.mark.parametrize("command", [["serve"], ["key", "manage", "--keys", "never"]])
+def test_the_service_names_its_extra(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    package: str,
+    command: list[str],
+) -> None:
+    """Without its packages nothing is served, and no key is made."""
+    monkeypatch.setitem(sys.modules, package, None)
+    assert main(command) == 1
+    assert capsys.readouterr().err.endswith("pip install 'tarry[serve]'.\n")
+
+
+def test_the_client_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without httpx there is no connection."""
+    without(monkeypatch, "httpx", "tarry.service.client.connection")
+    with pytest.raises(MissingExtraError) as caught:
+        tarry.connect("http://127.0.0.1:8090")
+    check_sentence(caught.value, "serve")

@@ -18,6 +18,7 @@ _HOME = {
     "play": "tarry.simulation.play",
     "Run": "tarry.simulation.play",
     "InterpretedWarning": "tarry.simulation.play",
+    "connect": "tarry.service.client",
     "compare": "tarry.experiments.compare",
     "identify": "tarry.experiments.identification",
     "plan": "tarry.experiments.identification",
@@ -125,6 +126,7 @@ if TYPE_CHECKING:
     from tarry.policies import SurvivalUCB as SurvivalUCB
     from tarry.policies import Uniform as Uniform
     from tarry.policies import WindowThompson as WindowThompson
+    from tarry.service.client import connect as connect
     from tarry.simulation.play import InterpretedWarning as InterpretedWarning
     from tarry.simulation.play import Run as Run
     from tarry.simulation.play import play as play

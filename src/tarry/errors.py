@@ -14,7 +14,8 @@
     └── LiveError                           a live agent was asked for something it cannot do
         ├── UnknownPlayError                no play has this id
         ├── ConflictError                   a second answer that differs from the first
-        └── JournalError                    the journal is damaged, foreign or in use
+        ├── JournalError                    the journal is damaged, foreign or in use
+        └── ServiceError                    a service cannot be reached, or refuses the key
 
 A message is one sentence: what was wrong, the value, and what is allowed.
 """
@@ -101,3 +102,7 @@ class ConflictError(LiveError):
 
 class JournalError(LiveError):
     """A journal that is damaged, foreign, or in use by another process."""
+
+
+class ServiceError(LiveError):
+    """A service that cannot be reached, or that refuses whoever calls it."""

@@ -1,6 +1,8 @@
 """Policies, problems and comparisons from text."""
 
 import pickle
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,11 @@ from tarry.errors import InputError, TarryError, UnknownNameError
 from tarry.experiments.from_text import (
     Family,
     experiment_from,
-    parse_policy,
     parse_problem,
+    problem_from,
     read_toml,
 )
+from tarry.policies.from_text import parse_policy
 
 TOML = """
 policies = ["BDSE", "BDSE(keep_history=True)", "OPSE"]
@@ -89,6 +92,17 @@ def test_toml_file_is_a_comparison(tmp_path: Path) -> None:
     usual = experiment_from({"policies": ["OPSE"], "payoff": "reward"})
     assert [case.name for case in usual.cases] == ["truncated_normal"]
     assert (usual.runs, usual.cases[0].horizon) == (10, 150_000)
+
+
+def test_worlds_on_the_page_are_worlds() -> None:
+    """What the documentation says of worlds that change, and of segments, can be played."""
+    page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text()
+    blocks = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    tables = [each for text in blocks for each in tomllib.loads(text)["problems"].items()]
+    made = {title: problem_from(table) for title, table in tables if title != "solvers"}
+    assert {"coins", "visitors", "the best arm hangs", "swap", "drift"} <= set(made)
+    swap: Any = made["swap"]
+    assert swap.means_at([60_000]).tolist() != swap.means_at([59_999]).tolist()
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

@@ -9,13 +9,13 @@ from itertools import count
 from typing import Any
 
 import psycopg
-from benchmarks.shared_kills import evidence, replica_of
+from benchmarks.shared_kills import differences, evidence, replica_of
 
 from tarry.demo.database import QUICK, Database
 from tarry.live import Agent
 from tarry.live.shared import SharedEngine
 
-__all__ = ["evidence", "replica_of"]
+__all__ = ["differences", "evidence", "replica_of"]
 _names: Iterator[int] = count()
 
 

@@ -110,12 +110,16 @@ class AgentMachine(RuleBasedStateMachine):
                 return
             play = self.agent.ask()
             assert play.arm in opened
-            self.plays.append(Known(self.names[play.arm], self.now))
+            self.plays.append(self.made_play(self.names[play.arm]))
             assert number_of(self.agent, play) == len(self.plays)
             self.ids.append(play.id)
             self.last = self.now
         self.check_ledger()
         self.check_passes()
+
+    def made_play(self, arm: int) -> Any:
+        """A play of this arm, as the model keeps it."""
+        return Known(arm, self.now)
 
     @precondition(lambda self: self.plays)
     @rule(data=st.data(), delay=DELAYS)

@@ -16,6 +16,8 @@ from tarry.compiled.turns import turn
 from tarry.live import Agent, ManualClock, machine
 from tarry.live.desk import INTERPRETED
 
+pytestmark = pytest.mark.xdist_group("machine")  # which is compiled once
+
 
 def made(policy: Any = None) -> tuple[Agent, ManualClock]:
     """An agent of three arms."""

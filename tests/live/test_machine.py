@@ -14,6 +14,8 @@ import tarry
 from tarry.live.machine import OPTION
 from tarry.policies.survival.thompson import SurvivalThompsonRule
 
+pytestmark = pytest.mark.xdist_group("machine")  # which is compiled once
+
 # One rule with edges and randomness, one with coins thrown on answers, one that hears of ages, and
 # one with phases: a rule takes seconds to compile. `python -m benchmarks.live_same` looks at all.
 POLICIES = (

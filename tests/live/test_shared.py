@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,13 @@ from tests.live.postgres import (
 )
 
 import tarry
+from tarry.demo.database import QUICK, Database
 from tarry.errors import ConflictError, InputError, JournalError, LiveError, UnknownPlayError
 from tarry.live import Agent, ManualClock, Told
 from tarry.live.facts import RETURN, START
 from tarry.live.history import CHUNK
 from tarry.live.replica import KEEP
+from tarry.live.store.postgres import schema
 from tarry.live.store.postgres import store as store_module
 from tarry.live.store.postgres.link import shown
 from tarry.live.store.postgres.schema import VERSION, bring_up_to_date
@@ -52,6 +55,8 @@ def test_what_one_asks_another_may_tell() -> None:
         caught_up(first, second)
         assert first.counts == second.counts == (3, 2, 0, 0, 1, 0, 1)
         assert str(first.explain()) == str(second.explain())
+        table = rows("SELECT arm, status, seconds FROM tarry.play WHERE id = %s", play.id)
+        assert table == [(play.arm, "returned", 0.25)]
         for wrong in (0, -1, play.id + 1000, 15 << 33, 2**70):
             with pytest.raises(UnknownPlayError, match="no process of this agent"):
                 first.tell(wrong)
@@ -195,12 +200,53 @@ def test_tables_of_a_newer_version_are_left_alone() -> None:
         assert bring_up_to_date(db) == VERSION
     rows("UPDATE tarry.version SET version = version + 1")
     try:
-        with pytest.raises(
-            JournalError, match=r"version 2, and this version of tarry knows 1 to 1"
-        ):
+        found = f"version {VERSION + 1}, and this version of tarry knows 1 to {VERSION}"
+        with pytest.raises(JournalError, match=found):
             opened(new_name())
     finally:
         rows("UPDATE tarry.version SET version = version - 1")
+
+
+def test_tables_of_an_older_version_are_brought_up_to_date(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By whoever comes first, once, and with all that was known; the older version is refused."""
+    change = "ALTER TABLE tarry.fact ADD COLUMN note text; COMMENT ON TABLE tarry.fact IS 'new'"
+    with Database(QUICK) as database:
+        name, url = new_name(), database.url
+        with opened(name, url) as agent:
+            agent.tell(agent.ask(), 0.1)
+        with monkeypatch.context() as newer:
+            newer.setattr(schema, "VERSION", VERSION + 1)
+            newer.setattr(store_module, "VERSION", VERSION + 1)
+            newer.setattr(schema, "CHANGES", [*schema.CHANGES, change])
+            with ThreadPoolExecutor(4) as threads:
+                agents = list(threads.map(lambda _: opened(name, url), range(4)))
+            assert rows("SELECT version FROM tarry.version", url=url) == [(VERSION + 1,)]
+            agents[0].tell(agents[1].ask(), 0.1)
+            caught_up(*agents)
+            assert [agent.counts.returned for agent in agents] == [2] * 4
+            for agent in agents:
+                agent.close()
+        with pytest.raises(JournalError, match="use a newer version") as error:
+            opened(name, url)
+        assert "\n" not in str(error.value)
+
+
+def test_a_change_of_tables_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next attempt finds them as they were."""
+    with Database(QUICK) as database:
+        name, url = new_name(), database.url
+        opened(name, url).close()
+        with monkeypatch.context() as newer:
+            newer.setattr(schema, "VERSION", VERSION + 1)
+            newer.setattr(store_module, "VERSION", VERSION + 1)
+            newer.setattr(schema, "CHANGES", [*schema.CHANGES, "DROP VIEW tarry.play; nonsense"])
+            with pytest.raises(JournalError, match="cannot be used") as error:
+                opened(name, url)
+        assert "\n" not in str(error.value)
+        assert rows("SELECT count(*) FROM tarry.play", url=url) == [(0,)]
+        opened(name, url).close()
 
 
 def test_a_play_that_nobody_ends_is_closed_at_d_by_all() -> None:

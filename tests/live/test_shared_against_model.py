@@ -42,6 +42,8 @@ def knows_the_time(client: Agent) -> None:
 class SharedMachine(AgentMachine):
     """Every step is made by another client, which knows all that the others did before."""
 
+    settings_of_all: dict[str, Any] = {}  # noqa: RUF012  # more that all clients are given
+
     def __init__(self) -> None:
         super().__init__()
         self.clients: list[Agent] = []
@@ -77,6 +79,7 @@ class SharedMachine(AgentMachine):
                 max_delay=D / 1e6,
                 clock=self.clock,
                 horizon=1000,
+                **self.settings_of_all,
             )
             engine_of(client)._tick = 2**60  # time goes on with the steps of the test alone
             self.clients.append(client)

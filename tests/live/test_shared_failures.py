@@ -17,6 +17,7 @@ import pytest
 from tests.live.postgres import (
     at_rest,
     caught_up,
+    differences,
     engine_of,
     evidence,
     new_name,
@@ -25,7 +26,7 @@ from tests.live.postgres import (
     rows,
 )
 
-from tarry.demo.database import QUICK, Database
+from tarry.demo.database import QUICK, Database, programs
 from tarry.errors import JournalError
 from tarry.live import Agent, Told
 from tarry.live.store.postgres import line, store
@@ -128,6 +129,34 @@ def test_a_snapshot_is_of_the_log_alone(own: Database, monkeypatch: pytest.Monke
     with opened(engine.store.name, own.url) as fresh:
         assert evidence(replica_of(fresh)) == evidence(replica_of(second))
         assert evidence(replica_of(fresh)) == evidence(replica_of(first))
+    first.close()
+    second.close()
+
+
+def test_going_on_alone_while_the_database_comes_back(
+    own: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Facts that arrive at that very moment are not folded into what a process made of its own."""
+    first, second = pair(own, on_store_failure="continue")
+    play(first)
+    at_rest(first, second)
+    engine = engine_of(first)
+    dump = replica_of(first).dump
+
+    def slowly() -> bytes:
+        body = dump()
+        play(second)
+        time.sleep(0.2)  # the thread of the first has read them meanwhile
+        return body
+
+    monkeypatch.setattr(replica_of(first), "dump", slowly)
+    engine.store.line._failed("a test")
+    out = first.ask()
+    monkeypatch.undo()
+    first.tell(out, 0.1)
+    at_rest(first, second)
+    assert not differences(evidence(replica_of(first)), evidence(replica_of(second)))
+    assert first.counts == second.counts == (21, 21, 0, 0, 0, 0, 0)
     first.close()
     second.close()
 
@@ -388,3 +417,34 @@ def test_a_repeated_batch_is_taken_once(own: Database) -> None:
     assert facts == []
     first.close()
     second.close()
+
+
+@pytest.mark.skipif(
+    not (programs() / "pg_basebackup").exists(), reason="the server comes without pg_basebackup"
+)
+def test_a_standby_takes_over(quickly: None) -> None:
+    """An address with both servers is enough; what was acknowledged is on the standby too."""
+    with Database(QUICK) as primary, Database(QUICK, standby_of=primary) as standby:
+        rows("ALTER SYSTEM SET synchronous_standby_names = '*'", url=primary.url)
+        rows("SELECT pg_reload_conf()", url=primary.url)
+        until(lambda: rows("SHOW synchronous_standby_names", url=primary.url) == [("*",)])
+        hosts = ",".join(quote(str(one.folder), safe="") for one in (primary, standby))
+        url = f"postgresql://tarry@{hosts}/postgres?target_session_attrs=read-write"
+        name = new_name()
+        first, second = (opened(name, url, on_store_failure="continue") for _ in range(2))
+        play(first)
+        play(second)
+        out = second.ask()
+        primary.crash()
+        play(first, 5)
+        standby.promote()
+        assert second.tell(out, 0.1) is Told.RETURNED
+        until(lambda: not first.counts.undurable and not second.counts.undurable)
+        play(second, 5)
+        at_rest(first, second)
+        assert first.counts == second.counts == (31, 31, 0, 0, 0, 0, 0)
+        third = opened(name, standby.url)
+        for agent in (second, third):
+            assert not differences(evidence(replica_of(agent)), evidence(replica_of(first)))
+        for agent in (first, second, third):
+            agent.close()

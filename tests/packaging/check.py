@@ -30,7 +30,7 @@ def main() -> int:
     mypy = ("-m", "mypy", "--strict", typed)
     try:
         try_out("wheel", [wheel], [smoke])
-        for extra in ("plots", "dask", "live", "postgres", "all"):
+        for extra in ("plots", "dask", "live", "postgres", "serve", "all"):
             try_out(f"wheel with {extra}", [f"{wheel}[{extra}]"], [smoke, extra])
         try_out("source distribution", [source], [smoke])
         try_out("types", [wheel, "mypy"], mypy)

@@ -103,8 +103,34 @@ def postgres() -> None:
     assert "cannot be used" in said, said
 
 
-WORKS = {"plots": plots, "dask": dask_cluster, "live": live, "postgres": postgres}
-MISSED = {"plots": plots, "dask": dask, "live": live, "postgres": postgres}
+def serve() -> None:
+    """A service starts, its files are there, and an agent of it is asked and told."""
+    importlib.import_module("tarry.service.extra").check_extra()
+    call = [sys.executable, "-I", "-m", "tarry", "serve", "--port", "0", "--store", "agents"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = [process.stdout.readline() for _ in range(3)]
+        address = said[-1].split()[4].rstrip("/;")
+        try:
+            with tarry.connect(address) as connection:
+                agent = connection.agent("a", arms=["x", "y"], payoff="cost", max_delay=2.0)
+                assert agent.tell(agent.ask(), 0.1) == "returned"
+            http = importlib.import_module("httpx")
+            for page in ("/", "/dwell.js", "/openapi.json", "/metrics"):
+                assert http.get(address + page).status_code == 200, page
+        finally:
+            process.terminate()
+        assert process.wait(30) == 0
+
+
+WORKS = {
+    "plots": plots,
+    "dask": dask_cluster,
+    "live": live,
+    "postgres": postgres,
+    "serve": serve,
+}
+MISSED = {"plots": plots, "dask": dask, "live": live, "postgres": postgres, "serve": serve}
 
 
 def missed(extra: str) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tarry.cli.log_command import PICTURES
-from tarry.cli.output import say, show_records, show_table
+from tarry.cli.output import say, say_now, show_records, show_table
 from tarry.errors import InputError, OtherExperimentError, UnknownNameError
 from tarry.files import check_folder, check_place
+from tarry.policies.check import check_choice
 from tarry.tables import counted
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def show_comparison(options: Namespace, result: "Result") -> None:
 
 def comparison_table(options: Namespace) -> dict[str, Any]:
     """What the arguments of `compare` ask for, in the form of a TOML file."""
-    from tarry.experiments.from_text import parse_call, read_toml
+    from tarry.experiments.from_text import read_toml
+    from tarry.policies.from_text import parse_call
 
     table: dict[str, Any] = read_toml(options.file) if options.file else {}
     told = {key: getattr(options, key) for key in TABLE_KEYS if getattr(options, key) is not None}
@@ -188,8 +190,9 @@ def policy_record(name: str, cls: type[Any]) -> dict[str, str]:
 
 def problems(options: Namespace) -> None:
     """`tarry problems`."""
-    from tarry.experiments.from_text import parse_call, parse_problem
-    from tarry.problems import FAMILIES, HARD, REGRESSIONS
+    from tarry.experiments.from_text import parse_problem
+    from tarry.policies.from_text import parse_call
+    from tarry.problems import CHANGES, FAMILIES, HARD, REGRESSIONS
     from tarry.problems.problem import Problem
 
     if options.name:
@@ -200,7 +203,7 @@ def problems(options: Namespace) -> None:
         return
     rows = [
         [name, first_line(maker), ", ".join(arguments_text(maker))]
-        for name, maker in {**FAMILIES, **REGRESSIONS, **HARD}.items()
+        for name, maker in {**FAMILIES, **REGRESSIONS, **CHANGES, **HARD}.items()
     ]
     records = [dict(zip(("problem", "what", "settings"), row, strict=True)) for row in rows]
     show_records(
@@ -249,6 +252,47 @@ def demo(options: Namespace) -> None:
 
     plot_routes(options.figure, **result.for_figure())
     say(f"The figure is {options.figure}.")
+
+
+def serve(options: Namespace) -> None:
+    """`tarry serve`."""
+    from tarry.service.extra import check_extra
+
+    check_extra()
+    from tarry.service.run import Serving
+    from tarry.service.run import serve as run
+
+    check_choice("log", options.log, ("info", "warning", "error"))
+    check_choice("durability", options.durability, ("full", "normal"))
+    told = Serving(
+        store=options.store,
+        host=options.host,
+        port=options.port,
+        keys=options.keys,
+        origins=options.origin,
+        secret=options.secret,
+        durability=options.durability,
+        log=options.log,
+        demo=options.demo,
+        behind=options.behind,
+    )
+    for name in ("rate", "page_rate"):
+        if getattr(options, name) is not None:
+            setattr(told, name, float(getattr(options, name)))
+    run(told, say_now)
+
+
+def key(options: Namespace) -> None:
+    """`tarry key`."""
+    from tarry.service.extra import check_extra
+
+    check_extra()
+    from tarry.service.keys import append_key, new_key
+
+    origins = tuple(options.origin)
+    secret, made = new_key(options.name, options.role, origins, tuple(options.agent))
+    append_key(options.keys, made)
+    say(secret)
 
 
 @contextmanager

@@ -13,6 +13,12 @@ def say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
 
 
+def say_now(text: str) -> None:
+    """Print a line that somebody waits for, through whatever pipe."""
+    say(text)
+    sys.stdout.flush()
+
+
 def show_records(
     options: Namespace, records: Sequence[Mapping[str, Any]], for_people: Callable[[], None]
 ) -> None:

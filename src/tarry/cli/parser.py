@@ -17,6 +17,8 @@ COMMANDS: dict[str, str] = {
     "problems": "list the families of problems, or show one",
     "report": "write the report anew from results on disk",
     "demo": "watch an agent choose among live servers",
+    "serve": "serve decisions over HTTP, with a dashboard and a script for pages",
+    "key": "make a key for tarry serve; it is printed once, and only its hash is kept",
 }
 EXAMPLES = """examples:
   tarry reproduce --quick
@@ -56,6 +58,14 @@ def at_least_one(text: str) -> int:
     return number
 
 
+def at_least_zero(text: str) -> int:
+    """A whole number of at least 0."""
+    number = whole(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"is {text!r} and must be at least 0")
+    return number
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     parser = Parser(
@@ -76,6 +86,8 @@ def build_parser() -> argparse.ArgumentParser:
         ("problems", add_problems),
         ("report", add_report),
         ("demo", add_demo),
+        ("serve", add_serve),
+        ("key", add_key),
     ):
         text = COMMANDS[name]
         command = added.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
@@ -251,6 +263,93 @@ def add_demo(command: argparse.ArgumentParser) -> Command:
         "--figure", default="routes.svg", metavar="FILE", help="default routes.svg"
     )
     return commands.demo
+
+
+def add_serve(command: argparse.ArgumentParser) -> Command:
+    """Arguments of `serve`."""
+    command.add_argument(
+        "--store",
+        metavar="WHERE",
+        help="a file for one agent (routes.db), a folder for several, or "
+        "postgresql://user@host/db; "
+        "without it nothing is kept",
+    )
+    command.add_argument(
+        "--host", default="127.0.0.1", help="default 127.0.0.1; another needs keys"
+    )
+    command.add_argument("--port", type=whole, default=8090, metavar="N", help="default 8090")
+    command.add_argument("--keys", metavar="FILE", help="who may do what; made by 'tarry key'")
+    command.add_argument(
+        "--origin",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="a site whose pages may ask and report, as https://shop.example; may be given several "
+        "times",
+    )
+    command.add_argument(
+        "--secret",
+        metavar="FILE",
+        help="what tokens of pages are signed with (default: made, and kept beside the store)",
+    )
+    command.add_argument(
+        "--durability",
+        default="full",
+        metavar="HOW",
+        help="full: survives a power failure (default); normal: survives the end of the process",
+    )
+    command.add_argument(
+        "--rate",
+        type=at_least_zero,
+        metavar="N",
+        help="requests per second of one key (default 10000); 0 is no limit",
+    )
+    command.add_argument(
+        "--page-rate",
+        type=at_least_zero,
+        metavar="N",
+        help="requests per second of the pages at one address (default 50); 0 is no limit",
+    )
+    command.add_argument(
+        "--behind",
+        default="",
+        metavar="ADDRESS",
+        help="of a balancer or its network, whose X-Forwarded-For is believed; several with commas",
+    )
+    command.add_argument(
+        "--log", default="warning", metavar="LEVEL", help="info (every request), warning, error"
+    )
+    command.add_argument(
+        "--demo", action="store_true", help="an example agent with simulated visitors, in memory"
+    )
+    return commands.serve
+
+
+def add_key(command: argparse.ArgumentParser) -> Command:
+    """Arguments of `key`."""
+    command.add_argument(
+        "role",
+        metavar="ROLE",
+        help="manage: everything; decide: ask, tell and look; page: for browsers, ask and report",
+    )
+    command.add_argument("--keys", required=True, metavar="FILE", help="where its hash is added")
+    command.add_argument("--name", default="", metavar="TEXT", help="whose it is, for you")
+    command.add_argument(
+        "--origin",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="of a page key: the site that uses it, as https://shop.example; may be given several "
+        "times",
+    )
+    command.add_argument(
+        "--agent",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="an agent that it is for (default: all); may be given several times",
+    )
+    return commands.key
 
 
 def add_formats(command: argparse.ArgumentParser) -> None:

@@ -32,9 +32,15 @@ class Database:
         settings: Of the server, by name, as in postgresql.conf.
         folder: Where to keep everything; by default in memory if `fsync` is off, else a temporary
             folder. It is removed at the end if it was made here.
+        standby_of: Another server, of which this one is a copy that follows it until `promote`.
     """
 
-    def __init__(self, settings: dict[str, Any] | None = None, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        settings: dict[str, Any] | None = None,
+        folder: Path | None = None,
+        standby_of: "Database | None" = None,
+    ) -> None:
         self.settings = {"autovacuum_naptime": "10s", "max_connections": 60} | (settings or {})
         self._programs = programs()
         self._made = folder is None
@@ -45,7 +51,10 @@ class Database:
             self._as = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
             shutil.chown(self.folder, nobody.pw_uid)
         self._process: subprocess.Popen[bytes] | None = None
-        self._run("initdb", "-D", self._data, *self._quickly())
+        if standby_of is None:
+            self._run("initdb", "-D", self._data, *self._quickly())
+        else:
+            self._run("pg_basebackup", "-D", self._data, "-R", "-c", "fast", "-d", standby_of.url)
         self.start()
 
     @property
@@ -76,6 +85,10 @@ class Database:
             if self._process.poll() is not None or time.monotonic() > until:
                 raise LiveError(f"PostgreSQL does not start: {self.log[-500:]}")
             time.sleep(0.02)
+
+    def promote(self) -> None:
+        """A standby becomes a server of its own, and returns when it is."""
+        self._run("pg_ctl", "promote", "-D", self._data)
 
     def stop(self) -> None:
         """End it in good order."""
@@ -122,7 +135,8 @@ class Database:
     def _ready(self) -> bool:
         """Whether it takes connections."""
         with contextlib.suppress(OSError):
-            return "ready" in (self._data / "postmaster.pid").read_text()
+            said = (self._data / "postmaster.pid").read_text()
+            return "ready" in said or "standby" in said
         return False
 
     def _end(self, how: signal.Signals) -> None:

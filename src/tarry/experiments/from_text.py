@@ -1,65 +1,23 @@
 """Policies and problems from text: what people write on a command line or in a TOML file."""
 
-import ast
 import inspect
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tarry import policies, problems
-from tarry.errors import InputError, TarryError, UnknownNameError
+from tarry import problems
+from tarry.errors import InputError, UnknownNameError
 from tarry.experiments.experiment import Case, Experiment, Source, by_label
 from tarry.experiments.measured_times import with_columns
-from tarry.policies.protocol import Policy
+from tarry.policies.from_text import built, parse_policy
 from tarry.problems.problem import Problem
 
 KEYS = ("policies", "problem", "problems", "payoff", "horizon", "runs", "seed", "record")
 UNTITLED = ("family", "segments", "features", "times")  # not in the title of a problem
 USUAL: dict[str, Any] = {"horizon": 150_000, "runs": 10, "seed": 0, "record": 200}
-
-
-def parse_policy(text: str) -> Policy:
-    """The policy that is written like a call: "BDSE" or "BDSE(keep_history=True)".
-
-    >>> parse_policy("opse(log_term='KT')")
-    OPSE(log_term='KT')
-    """
-    name, settings = parse_call(text, "policy")
-    return built(policies.by_name(name), settings, f"The policy {text!r}")
-
-
-def parse_call(text: str, kind: str) -> tuple[str, dict[str, Any]]:
-    """The name and the settings of "Name" or "Name(setting=value, ...)", without running it."""
-    wrong = InputError(
-        f"{text!r} is not a {kind}; write a name, or a name with settings: Name(setting=value)."
-    )
-    try:
-        call = ast.parse(str(text).strip(), mode="eval").body
-        if isinstance(call, ast.Name):
-            return call.id, {}
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            raise wrong
-        settings = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-    except (SyntaxError, ValueError) as error:
-        raise wrong from error
-    return call.func.id, settings
-
-
-def built(maker: Callable[..., Any], settings: Mapping[str, Any], what: str) -> Any:
-    """maker(**settings), with a sentence about settings that it does not have."""
-    allowed = list(inspect.signature(maker).parameters)
-    for name in settings:
-        if name not in allowed:
-            raise UnknownNameError.of(f"setting of {maker.__name__}", name, allowed)
-    try:
-        return maker(**settings)
-    except TarryError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} cannot be made: {str(error).rstrip('.')}.") from error
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from tarry.errors import InputError, JournalError
 from tarry.live.clock import Clock, to_seconds
 from tarry.live.core import REMEMBERED, Core
 from tarry.live.explain import Explanation, explanation
-from tarry.live.facts import ADD, CANCEL, FAIL, PAUSE, REMOVE, RESUME, RETURN
+from tarry.live.facts import ADD, CANCEL, FAIL, PAUSE, REMOVE, REPORT, RESUME, RETURN
 from tarry.live.history import KEPT, all_ended, as_log
 from tarry.live.plays import Counts, Play, Told
 from tarry.live.settings import Given, check_delay, check_names
@@ -38,20 +38,27 @@ class Agent:
             the address of a PostgreSQL database, "postgresql://user@host/db", in which any number
             of processes share the agent.
         seed: For the policy's own randomness; drawn afresh if left out.
-        clock: A `Clock`, or a function that returns seconds; the machine's clocks by default.
+        clock: A `Clock`, or a function that returns seconds; the machine's clocks by default. An
+            agent in a database goes by the clock of the database.
         horizon: T, the number of plays expected in all; needed by policies that use log T.
         durability: "full" survives a power failure (one fsync per commit); "normal" survives the
             end of the process, however sudden, but a power failure may cost the latest events.
         in_flight: What becomes of plays that were out when the last agent on this file stopped:
-            "censor" them at the last moment known, or "keep" them, if answers may still come.
+            "censor" them at the last moment known (the default), or "keep" them, if answers may
+            still come. With a lease they go on, and their leases begin anew.
         remembered: How many ended plays are remembered, so that a repeated tell is recognised.
         history: How many ended plays are kept for `history()`, and for making evidence anew.
         features: What is known of a request, {name: kind}: a list of texts for one of a few,
-            float, `tarry.numeric(log=True)`, `tarry.numeric(curve=True)`, or `tarry.cyclic(24)`.
+            float, `tarry.numeric(log=True)`, with `curve=True` or `missing=-9999`, or
+            `tarry.cyclic(24)`.
             With them the default policy is `tarry.SurvivalRegression()`.
         on_store_failure: What to do when the file cannot be written: "raise" an error, or
             "continue" from memory and write what is missing as soon as that is possible.
         name: By which processes know the agent that they share in a database.
+        lease: Seconds. With a lease the age of a play is what `alive` last reported, not measured:
+            time on a page, say. A play not heard of for so long has vanished.
+        heartbeat: Seconds between two reports of a play; a third of the lease by default. A play
+            that vanished ended within a heartbeat after its last report.
 
     >>> from tarry.live import Agent, ManualClock
     >>> clock = ManualClock()
@@ -76,12 +83,14 @@ class Agent:
         clock: Clock | Callable[[], float] | None = None,
         horizon: int | None = None,
         durability: Literal["full", "normal"] = "full",
-        in_flight: Literal["censor", "keep"] = "censor",
+        in_flight: Literal["censor", "keep"] | None = None,
         remembered: int = REMEMBERED,
         history: int = KEPT,
         features: Mapping[str, Any] | None = None,
         on_store_failure: Literal["raise", "continue"] = "raise",
         name: str | None = None,
+        lease: float | None = None,
+        heartbeat: float | None = None,
     ) -> None:
         given = Given(
             policy=policy,
@@ -99,6 +108,8 @@ class Agent:
             features=features,
             on_store_failure=on_store_failure,
             name=name,
+            lease=lease,
+            heartbeat=heartbeat,
         )
         self._engine = started(given)
         self.policy = given.policy
@@ -109,21 +120,25 @@ class Agent:
         self._unwritten: tuple[tuple[int, str] | None, int] = None, 0  # a change of arms, its fact
         self._most = self._engine.store.settings.get("history", given.history)
 
-    def ask(self, context: Mapping[str, Any] | None = None) -> Play:
+    def ask(self, context: Mapping[str, Any] | None = None, *, key: str | None = None) -> Play:
         """Choose an arm and start a play of it; on disk before it is returned.
 
         `context` is what is known of the request, by the names of the agent's features. A value
         may be missing, or one that no list has: both are counted, and taken for the usual one.
+
+        `key` is a name of your own for the request: who asks again with it, after a failure, say,
+        gets the same play, as long as that is remembered.
         """
         if self.path is None:
-            return self._engine.ask(context)[0]
-        play, seq = self._ask(context)
+            return self._engine.ask(context, key)[0]
+        play, seq = self._ask(context, key)
         try:
             self._flush(seq)
         except BaseException:
-            self._give_up(play)
+            if key is None:  # who has a key may ask again
+                self._give_up(play)
             raise
-        return play
+        return play if key is None else self._engine.chosen(play, seq)
 
     def tell(self, play: Play | ActivePlay | int, delay: float | None = None) -> Told:
         """The play came back just now, or took `delay` seconds; returns what became of that.
@@ -159,15 +174,29 @@ class Agent:
         self._flush(seq)
         return bool(self._engine.outcome(was_out, seq, CANCEL))
 
-    async def ask_async(self, context: Mapping[str, Any] | None = None) -> Play:
+    def alive(self, play: Play | ActivePlay | int, seconds: float) -> bool:
+        """The play has lasted at least `seconds` in all, and goes on; whether it is still out.
+
+        Only with a lease, which begins anew. The largest report wins, so that repeats and reports
+        in another order do no harm. One of D or more closes the play at D. Of a play that has
+        ended, or whose lease ran out before, a report changes nothing: nobody need go on reporting.
+        """
+        out, seq = self._end(REPORT, play, check_delay(seconds, "time reported"))
+        self._flush(seq)
+        return bool(self._engine.outcome(out, seq, REPORT))
+
+    async def ask_async(
+        self, context: Mapping[str, Any] | None = None, *, key: str | None = None
+    ) -> Play:
         """As `ask`; the event loop, of asyncio or trio, goes on while the disk is written."""
-        play, seq = self._ask(context)
+        play, seq = self._ask(context, key)
         try:
             await self._flush_async(seq)
         except BaseException:  # nobody waits for the choice any longer
-            self._give_up(play)
+            if key is None:
+                self._give_up(play)
             raise
-        return play
+        return play if key is None else self._engine.chosen(play, seq)
 
     async def tell_async(self, play: Play | ActivePlay | int, delay: float | None = None) -> Told:
         """As `tell`; the event loop goes on while the disk is written."""
@@ -188,6 +217,12 @@ class Agent:
         was_out, seq = self._end(CANCEL, play)
         await self._flush_async(seq)
         return bool(self._engine.outcome(was_out, seq, CANCEL))
+
+    async def alive_async(self, play: Play | ActivePlay | int, seconds: float) -> bool:
+        """As `alive`; the event loop goes on while the disk is written."""
+        out, seq = self._end(REPORT, play, check_delay(seconds, "time reported"))
+        await self._flush_async(seq)
+        return bool(self._engine.outcome(out, seq, REPORT))
 
     def play(self, context: Mapping[str, Any] | None = None) -> TimedPlay:
         """A block that is a play: `with agent.play() as play:`, or `async with`.
@@ -226,9 +261,28 @@ class Agent:
         return self._engine.look(lambda core, _: tuple(core.arms))
 
     @property
+    def paused(self) -> tuple[str, ...]:
+        """The names of the arms that are paused."""
+        return self._engine.look(
+            lambda core, _: tuple(arm.name for arm in core.arms.values() if arm.paused)
+        )
+
+    @property
     def max_delay(self) -> float:
         """D in seconds."""
         return to_seconds(self._engine.store.settings["max_delay"])
+
+    @property
+    def lease(self) -> float | None:
+        """The lease in seconds, None if ages are measured."""
+        lease = self._engine.store.settings.get("lease")
+        return None if lease is None else to_seconds(lease[0])
+
+    @property
+    def heartbeat(self) -> float | None:
+        """Seconds between two reports of a play, None if ages are measured."""
+        lease = self._engine.store.settings.get("lease")
+        return None if lease is None else to_seconds(lease[1])
 
     @property
     def counts(self) -> Counts:
@@ -237,6 +291,16 @@ class Agent:
         What was not normal has counters of its own: see `tarry.live.plays.Odd`.
         """
         return self._engine.counts()
+
+    @property
+    def made_with(self) -> dict[str, Any]:
+        """The settings of the agent as its store keeps them; times are in microseconds."""
+        return dict(self._engine.store.settings)
+
+    @property
+    def trouble(self) -> str:
+        """Why facts cannot be made durable just now; empty if they can."""
+        return self._engine.store.trouble
 
     def explain(self, context: Mapping[str, Any] | None = None) -> Explanation:
         """What is known of each arm, and why it is or is not chosen; prints as a table.
@@ -255,7 +319,8 @@ class Agent:
 
         A `tarry.Log`, in seconds: a play that is out or was cancelled is unfinished, `starts` are
         UTC, and `context["status"]` says where each stands ("out", "returned", "failed", "closed",
-        "cancelled").
+        "cancelled"). With a lease a play that "vanished" is finished, at the time booked for it,
+        one that is out is unfinished at what was last reported, and void plays are left out.
         """
         engine = self._engine
         engine.check_process()
@@ -270,7 +335,7 @@ class Agent:
             )
         )
         told = engine.ticker.created, longest, self._most, now, engine.features
-        return as_log(plays, names, *told)
+        return as_log(plays, names, *told, leased=self.lease is not None)
 
     def backup(self, path: str | Path) -> None:
         """A consistent copy of the journal, made while the agent goes on.
@@ -312,10 +377,10 @@ class Agent:
             "An agent cannot be pickled or copied; make one in each process, or send play ids."
         )
 
-    def _ask(self, context: Mapping[str, Any] | None) -> tuple[Play, int]:
+    def _ask(self, context: Mapping[str, Any] | None, key: str | None) -> tuple[Play, int]:
         """A play, and the number of its fact in the store."""
         self._wait_for_store()
-        return self._engine.ask(context)
+        return self._engine.ask(context, key)
 
     def _wait_for_store(self) -> None:
         """Where a store that fails is an error, nothing is begun before it works again."""
@@ -356,7 +421,7 @@ class Agent:
 
     async def _flush_async(self, seq: int) -> None:
         store = self._engine.store
-        if self.path is None or (store.trouble and not self._insist):
+        if self.path is None or (not self._insist and self._engine.is_alone()):
             return
         await durable(store, seq)
         if self._insist and store.durable < seq:

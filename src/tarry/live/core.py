@@ -19,12 +19,24 @@ from tarry.arrays import is_tuple
 from tarry.errors import InputError, LiveError
 from tarry.live.desk import Desk
 from tarry.live.features import Features
+from tarry.live.lease import Lease, Leases
 from tarry.live.machine import Promise, promised
 from tarry.live.maker import Maker
 from tarry.live.passing import let_pass
 from tarry.live.plays import Arm, Counts, Told
 from tarry.live.refusals import check_same_answer, unknown_play
-from tarry.live.register import BLOCK, CANCELLED, CLOSED, FAILED, OUT, RETURNED, Register
+from tarry.live.register import (
+    BLOCK,
+    CANCELLED,
+    CLOSED,
+    FAILED,
+    NONE,
+    OUT,
+    RETURNED,
+    VANISHED,
+    VOID,
+    Register,
+)
 from tarry.live.requests import Requests
 from tarry.live.tally import Tally
 from tarry.policies.elimination.sweep import Sweep
@@ -48,6 +60,7 @@ class Core:
         peak: bool = True,
         remembered: int = REMEMBERED,
         features: Features | None = None,
+        lease: Lease | None = None,
     ) -> None:
         """`setting.arms` does not matter; `peak` asks for L3 by peak play density."""
         self.policy = policy
@@ -56,12 +69,14 @@ class Core:
         self.seed = seed
         self.max_delay = setting.max_delay
         self.remembered = remembered
+        self.leases = None if lease is None else Leases(self, lease)
         self.maker = Maker(
             policy,
             setting.max_delay,
             lambda arms: policy.start(setting._replace(arms=arms)),
             new_random(seed),
             setting.features,
+            self.leases,
         )
         self.requests = Requests(features)
         self.slots: list[Arm] = []  # all arms there ever were
@@ -83,6 +98,7 @@ class Core:
         self.recent: deque[int] = deque(maxlen=RECENT)  # slots of the latest choices
         self.now = 0
         self.returned = self.closed = self.cancelled = self.late = self.failed = 0
+        self.vanished = self.void = 0
 
     @property
     def asked(self) -> int:
@@ -92,11 +108,18 @@ class Core:
     @property
     def out(self) -> int:
         """Plays neither answered, nor closed, nor cancelled when time was last settled."""
-        return self.asked - self.returned - self.closed - self.cancelled
+        return self.asked - self.returned - self.closed - self.cancelled - self.void
 
     def counts(self, now: int) -> Counts:
         """The numbers at tick `now`: plays that have reached age D count as closed by then."""
         asked, returned, cancelled = self.register.last, self.returned, self.cancelled
+        if self.leases is not None:
+            silent = self.leases.silent(now)
+            void = sum(self.leases.age(number) == NONE for number in silent)
+            gone = len(silent) - void
+            ended = returned + gone, self.out - len(silent), self.closed, cancelled
+            counts = Counts(asked, *ended, self.late, self.failed)
+            return counts.with_leases(self.vanished + gone, self.void + void)
         closed = self.closed + self.overdue(now)
         pending = asked - returned - closed - cancelled
         return Counts(asked, returned, pending, closed, cancelled, self.late, self.failed)
@@ -148,6 +171,8 @@ class Core:
             desk.ledger.spacing[chosen] = arm.pace.add(now)
         if self.paused is not None:
             self.paused.disown(number)
+        if self.leases is not None:
+            self.leases.begin(number, now)
         return arm
 
     def recall(self, now: int) -> None:
@@ -179,6 +204,8 @@ class Core:
                 desk.ledger.spacing[arm.index] = arm.pace.add(now)
         if self.paused is not None and desk is not self.paused:
             self.paused.disown(number)
+        if self.leases is not None:
+            self.leases.begin(number, now)
         return number
 
     def tell(self, number: int, delay: int | None, now: int, status: int = RETURNED) -> Told:
@@ -188,6 +215,8 @@ class Core:
             return Told.FORGOTTEN
         row = number & register.mask
         here = register.status[row]
+        if self.leases is not None:
+            delay = self.leases.taken(row, delay, status)
         if here != OUT:
             known = register.delay[row] if here in (RETURNED, FAILED) else register.late[row]
             if known >= 0:
@@ -197,6 +226,8 @@ class Core:
         self.now = now
         age = now - register.start[row]
         taken = min(age if delay is None else delay, self.max_delay)
+        if here == OUT and self.leases is not None:
+            return self.leases.tell(number, status, taken, now)
         if here == OUT:
             if age < self.max_delay:
                 self.book(number, status, taken)
@@ -228,6 +259,11 @@ class Core:
         register = self.register
         row = number & register.mask
         self.now = now
+        if self.leases is not None:
+            if self.leases.is_silent(number, now):
+                self.leases.end_silent(number)
+                return False
+            age = max(register.watched[row], 0)
         age = now - register.start[row] if age is None else age
         if age >= self.max_delay:
             self.book(number, CLOSED, self.max_delay)
@@ -236,16 +272,38 @@ class Core:
         self.cancelled += 1
         arm.cancelled += 1
         booked = age
-        self.tally.count(register, self.slots, self.ended)
+        out = self._ages_out(arm, now)
         if arm.desk is not None:
             ages = np.array([age])
-            booked = int(arm.curve.expected_beyond(ages, *arm.ages(now))[0])
+            booked = int(arm.curve.expected_beyond(ages, *out)[0])
             arm.curve.cancelled(ages)
             arm.desk.cancel(number, age, booked, now)
-        arm.count_out(register.start[row] // arm.width, -1)
+        if self.leases is None:
+            arm.count_out(register.start[row] // arm.width, -1)
+        else:
+            self.leases.drop(number)
         register.status[row], register.delay[row] = CANCELLED, booked
         register.watched[row] = age
         return True
+
+    def report(self, number: int, lasted: int, now: int) -> bool:
+        """A play is said to have lasted so long, and to go on; whether it is still out."""
+        if self.leases is None:
+            raise ValueError("a report where ages are measured")
+        return self.leases.report(number, lasted, now)
+
+    def listen(self, now: int) -> None:
+        """Nothing could be heard for a while, until `now`."""
+        if self.leases is not None:
+            self.leases.listen(now)
+
+    def _ages_out(self, arm: Arm, now: int) -> tuple[list[int], list[int]]:
+        """Ages of the plays of an arm that are out, and how many have each; curves are folded."""
+        if self.leases is None:
+            self.tally.count(self.register, self.slots, self.ended)
+            return arm.ages(now)
+        self.fold()
+        return self.leases.ages(arm)
 
     def knows(self, number: int) -> bool:
         """Whether the play is remembered; one that was never made is an error."""
@@ -258,6 +316,11 @@ class Core:
     def is_out(self, number: int) -> bool:
         """Whether the play is out, as far as was noticed."""
         return self.knows(number) and self.register.status[number & self.register.mask] == OUT
+
+    def is_silenced(self, number: int) -> bool:
+        """Whether the play ended since its lease ran out."""
+        ends = (VANISHED, VOID)
+        return self.knows(number) and self.register.status[number & self.register.mask] in ends
 
     def is_answered(self, number: int) -> bool:
         """Whether somebody said how the play ended, or gave it up."""
@@ -355,6 +418,11 @@ class Core:
             if status == FAILED:
                 arm.failed += 1
                 self.failed += 1
+            elif status == VANISHED:
+                arm.vanished += 1
+                self.vanished += 1
+        if self.leases is not None:
+            self.leases.drop(number)
         register.status[row] = status
         register.delay[row] = delay
         self.tally.over.append(number)

@@ -85,7 +85,7 @@ class Desk:
         self.rule = rule
         self.heard = guard(rule)
         self.ledger = ledger
-        self.ages = ages
+        self._use_ages(ages)
         self.rng = rng
         self.phased = hasattr(rule, "phase")
         self.use_table(plays)
@@ -97,19 +97,17 @@ class Desk:
         """Let this be the table of plays."""
         self.plays = plays
         self._mask = mask = len(plays.number) - 1
-        rule, ledger, ages, rng, told = (
-            *(self.heard, self.ledger, self.ages, self.rng),
-            self.steps.book_told,
-        )
-        both = self.steps.settle_decide_and_start
+        rule, ledger, rng = self.heard, self.ledger, self.rng
+        told, both = self.steps.book_told, self.steps.settle_decide_and_start
+        at_end, at_ask = self.at_end, self.at_ask
 
         # What every ask and every tell needs, with what it is about at hand.
 
         def answer(number: int, delay: int, now: int) -> None:
-            told(rule, ledger, plays, ages, number & mask, delay, now, rng)
+            told(rule, ledger, plays, at_end, number & mask, delay, now, rng)
 
         def at_once(number: int, now: int) -> int:
-            return both(rule, ledger, plays, ages, number, now, rng)
+            return both(rule, ledger, plays, at_ask, number, now, rng)
 
         self.answer = answer  # play `number`, of an arm of this desk, took `delay`
         self.at_once = at_once  # `choose` and `start` of what was chosen, for one that `is_quick`
@@ -132,7 +130,7 @@ class Desk:
 
         A choice that is none, or fails, is an error and leaves no trace in the rule.
         """
-        rule, ledger, plays, ages = self.heard, self.ledger, self.plays, self.ages
+        rule, ledger, plays, ages = self.heard, self.ledger, self.plays, self.at_ask
         if self.steps is not INTERPRETED:
             return self.steps.settle_and_decide(rule, ledger, plays, ages, number, now, self.rng)
         settle(rule, ledger, plays, ages, number - 1, now)
@@ -162,13 +160,25 @@ class Desk:
 
     def cancel(self, number: int, age: int, booked: int, now: int) -> None:
         """Play `number`, `age` old, is no longer watched; sums get the delay `booked` for it."""
-        rule, ledger, plays, ages = self.heard, self.ledger, self.plays, self.ages
+        rule, ledger, plays, ages = self.heard, self.ledger, self.plays, self.at_end
         row = number & self._mask
         self.steps.book_cancelled(rule, ledger, plays, ages, row, age, booked, now, self.rng)
+
+    def report(self, number: int, lasted: int, now: int) -> None:
+        """Play `number` is said to have lasted so long; only where ages are reported."""
+        raise NotImplementedError
+
+    def unbook(self, number: int) -> None:
+        """Play `number` was none; only where ages are reported."""
+        raise NotImplementedError
 
     def disown(self, number: int) -> None:
         """Play `number` is made at the other desk."""
         self.plays.arm[number & self._mask] = NOBODY
+
+    def _use_ages(self, ages: Ages) -> None:
+        """How far plays have aged: for what time brings, for asks and for ends of plays."""
+        self.ages = self.at_ask = self.at_end = ages
 
     def _arm_meant(self, choice: object) -> int:
         """The choice as a number, if it is one of an arm or a stop."""

@@ -24,7 +24,20 @@ from tarry.live import forking, refusals, restore, state
 from tarry.live.censor import censor
 from tarry.live.clock import TICKS, Ticker
 from tarry.live.core import Core
-from tarry.live.facts import ADD, CANCEL, CENSOR, RETURN, START, STOPPED, TIME, Fact, Row, apply
+from tarry.live.facts import (
+    ADD,
+    CANCEL,
+    CENSOR,
+    LISTEN,
+    REPORT,
+    RETURN,
+    START,
+    STOPPED,
+    TIME,
+    Fact,
+    Row,
+    apply,
+)
 from tarry.live.history import due_chunks
 from tarry.live.ids import Ids, as_id, new_identity
 from tarry.live.plays import Arm, Counts, Odd, Play, Told, new_play
@@ -61,20 +74,25 @@ class Engine:
         self._process = os.getpid()
         forking.watch(self)
 
-    def ask(self, context: Any = None) -> tuple[Play, int]:
-        """Decide, and start a play: the play, and the number of its fact."""
+    def ask(self, context: Any = None, key: str | None = None) -> tuple[Play, int]:
+        """Decide, and start a play: the play, and the number of its fact.
+
+        With a key that an earlier ask had, it is the play of that one.
+        """
         text = ""
         numbers: list[float] = []
-        if context is not None or self.features:
-            text, numbers = taken_in(self.features, context, self.odd)
+        if context is not None or key is not None or self.features:
+            text, numbers = taken_in(self.features, context, self.odd, key)
         if self.path is not None or self._inside():
             self._check_free("asked")
         with self._lock:
             core = self._ready() if self._dirty or self.closed else self._core
+            if key is not None and core.requests.known(text):
+                return self._made_before(core, core.requests.known(text)), self.store.appended
             now = self.ticker.now()
             number = core.register.last + 1
             self._dirty = True
-            if self.features:
+            if self.features or key is not None or core.requests.key:
                 core.requests.expect(text, numbers)
             quick = core.open.is_quick
             arm = core.decide_and_start(now) if quick else self._decide(core, now)
@@ -89,9 +107,7 @@ class Engine:
                 seq = self._append((START, now, number, arm.slot, text or None))
                 self._dirty = False
             except BaseException as error:  # nobody will hear of this play
-                if [fact.play for fact in self.store.kept().facts[-1:]] == [number]:
-                    self._put_off.append((CANCEL, number, None))
-                self.odd["undecided"] += isinstance(error, Exception)
+                self._call_off(number, error)
                 raise
             if seq % restore.LOOK == 0:
                 self._look_after(core)
@@ -104,11 +120,14 @@ class Engine:
         """A play came back, failed or is given up: what became of that, and the fact's number."""
         if self.path is not None:
             self.check_process()
+        self.check_lease(kind, delay)
         if self._inside():
             return self._defer(kind, number, delay), 0
         with self._lock:
             core = self._ready() if self._dirty or self.closed else self._core
             now = self.ticker.now()
+            if kind == REPORT and not self._is_news(core, number, delay or 0, now):
+                return core.is_out(number), self.store.appended
             was_out = kind != RETURN and core.is_out(number)
             fact = (kind, now, number, delay, None)
             self._dirty = True
@@ -123,6 +142,7 @@ class Engine:
                 seq = self._append(fact)
                 if seq % restore.LOOK == 0:
                     self._look_after(core)
+                self.odd["reported_late"] += kind == REPORT and core.is_silenced(number)
             else:
                 seq = self.store.appended  # the first answer may still be on its way to the disk
                 self.odd[str(outcome)] += isinstance(outcome, Told)
@@ -130,6 +150,26 @@ class Engine:
         if self._put_off:
             seq = self.catch_up()
         return outcome, seq
+
+    def check_lease(self, kind: int, delay: int | None) -> None:
+        """Refuse a report without a lease, and with one an end whose time is to be measured."""
+        if kind == REPORT and self._core.leases is None:
+            raise refusals.no_lease()
+        if kind == RETURN and delay is None and self._core.leases is not None:
+            raise refusals.no_delay()
+
+    def listen(self) -> int:
+        """What was said while no process had the store open was not heard; the fact's number."""
+        with self._lock:
+            core, fact = self._core, Fact(LISTEN, self.ticker.now())
+            if core.leases is None or not core.out:
+                return 0
+            apply(core, fact)
+            return self._record(core, fact)
+
+    def chosen(self, play: Play, seq: int) -> Play:
+        """The play of an ask with a key, once it is durable; here it was known before."""
+        return play
 
     def outcome(self, told: Told | bool, seq: int, kind: int) -> Told | bool:
         """What became of an end, once it is durable; here it was known before."""
@@ -183,6 +223,10 @@ class Engine:
             with self._lock:
                 counts = restore.without_rule(store).counts(self.ticker.now())
         return counts.with_odd(Odd(**odd))
+
+    def is_alone(self) -> bool:
+        """Whether facts cannot be written just now."""
+        return bool(self.store.trouble)
 
     def flush(self, seq: int, *, insist: bool) -> None:
         """Return when the fact is durable; or, unless one insists, when it cannot be made so."""
@@ -319,6 +363,21 @@ class Engine:
             raise refusals.no_features(context)
         return self.features.numbers(self.features.checked(context))[0]
 
+    def _made_before(self, core: Core, number: int) -> Play:
+        """A play of the past that is remembered, for who asks for it again."""
+        self.odd["asked_again"] += 1
+        register = core.register
+        row = number & register.mask
+        utc = self.ticker.created + register.start[row] / TICKS
+        name = core.slots[register.slot[row]].name
+        return new_play((self.ids.known_as(number), name, utc))
+
+    def _call_off(self, number: int, error: BaseException) -> None:
+        """A play failed to begin: if its start is a fact nevertheless, it is cancelled."""
+        if [fact.play for fact in self.store.kept().facts[-1:]] == [number]:
+            self._put_off.append((CANCEL, number, None))
+        self.odd["undecided"] += isinstance(error, Exception)
+
     def _decide(self, core: Core, now: int) -> Arm | None:
         """The choice of the policy; if that fails, only the time has gone on."""
         try:
@@ -384,9 +443,16 @@ class Engine:
             start = core.register.start[number & core.register.mask]
             delay = max(self.ticker.now() - start, 0)
         self._put_off.append((kind, number, delay))
-        if kind == CANCEL:
+        if kind in (CANCEL, REPORT):
             return out
         return Told.RETURNED if out else Told.REPEATED
+
+    def _is_news(self, core: Core, number: int, lasted: int, now: int) -> bool:
+        """Whether a report changes anything; one of a play that had vanished is counted."""
+        if core.leases is not None and core.is_out(number):
+            return core.leases.is_news(number, lasted, now)
+        self.odd["reported_late"] += core.is_silenced(number)
+        return False
 
     def _check_free(self, what: str) -> None:
         self.check_process()

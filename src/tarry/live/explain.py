@@ -1,5 +1,6 @@
 """Why an agent chooses as it does, per arm, in numbers and in words."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -11,7 +12,8 @@ from tarry.live.curve import Estimate
 from tarry.live.explain_regime import in_words, present_estimate, regime_of
 from tarry.live.inside import find_inside
 from tarry.live.plays import Arm, Counts
-from tarry.live.register import OUT
+from tarry.live.register import NONE, OUT
+from tarry.live.void import void_alarm
 from tarry.policies.elimination.sweep import Sweep
 from tarry.policies.label import policy_label
 from tarry.tables import aligned
@@ -40,6 +42,8 @@ class ArmReport:
     why: str
     since: float | None = None  # when its present regime began, as seconds ago; None if nobody asks
     sure: float | None = None  # how likely it is that it began about then
+    vanished: int = 0  # of the returned ones: their leases ran out after a report
+    void: int = 0  # never heard of: no evidence
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class Explanation(Mapping[str, ArmReport]):
     payoff: str
     counts: Counts
     arms: tuple[ArmReport, ...]
+    warning: str = ""  # void plays differ among the arms by more than chance
 
     @property
     def probing(self) -> float:
@@ -90,6 +95,8 @@ class Explanation(Mapping[str, ArmReport]):
         title = f"{self.policy}, {self.payoff}: {_sum(self.counts)}"
         told = f"Choices other than the best mean cost {seconds(self.probing)} per play lately."
         last = [told] if any(row.since is not None for row in self.arms) else []
+        last += [_void(self.arms)] if self.counts.void else []
+        last += [self.warning] if self.warning else []
         return "\n".join([title, *aligned(rows, left=(0, len(head) - 1)), *last])
 
 
@@ -99,12 +106,18 @@ def explanation(core: Core, now: int) -> Explanation:
     register = core.register
     known = register.columns(register.oldest, register.last + 1)
     out = known.status == OUT
-    age, slot = now - known.start[out], known.slot[out]
+    silent = Silent(core, now)
+    if core.leases is not None:
+        out[np.array(silent.numbers, np.int64) - register.oldest] = False
+    age = now - known.start[out] if core.leases is None else known.watched[out]
+    slot = known.slot[out]
     ages = {arm.slot: age[slot == arm.slot] for arm in arms}
     overdue = {place: int((own >= core.max_delay).sum()) for place, own in ages.items()}
     curves = core.tally.curves(register, arms)
+    for place, curve in curves.items():
+        curve.came_back(silent.booked(place))
     estimates = {
-        place: curve.estimate(np.minimum(ages[place], core.max_delay))
+        place: curve.estimate(np.minimum(ages[place][ages[place] != NONE], core.max_delay))
         for place, curve in curves.items()
     }
     estimates |= {arm.slot: present_estimate(arm, estimates[arm.slot]) for arm in arms}
@@ -114,12 +127,13 @@ def explanation(core: Core, now: int) -> Explanation:
     for arm in arms:
         since, sure = regime_of(arm, now)
         e, own = estimates[arm.slot], ages[arm.slot][overdue[arm.slot] :]
+        gone, void = len(silent.booked(arm.slot)), silent.void(arm.slot)
         row = ArmReport(
             arm=arm.name,
             plays=arm.plays,
-            returned=arm.returned,
+            returned=arm.returned + gone,
             pending=len(own),
-            oldest_pending=to_seconds(int(own[0])) if len(own) else None,
+            oldest_pending=to_seconds(max(int(own.max()), 0)) if len(own) else None,
             closed=arm.closed + overdue[arm.slot],
             cancelled=arm.cancelled,
             failed=arm.failed,
@@ -132,10 +146,38 @@ def explanation(core: Core, now: int) -> Explanation:
             why=_why(core, arm, estimates, overdue) + in_words(since, sure, seconds(since or 0.0)),
             since=since,
             sure=sure,
+            vanished=arm.vanished + gone,
+            void=arm.void + void,
         )
         rows.append(row)
     label = policy_label(core.policy)
-    return Explanation(label, payoff, core.counts(now), tuple(rows))
+    return Explanation(label, payoff, core.counts(now), tuple(rows), void_alarm(core, now))
+
+
+class Silent:
+    """Plays whose leases have run out though nobody has noticed yet."""
+
+    def __init__(self, core: Core, now: int) -> None:
+        leases, register = core.leases, core.register
+        self.numbers = [] if leases is None else leases.silent(now)
+        self._ended: dict[int, list[int]] = {}  # by slot: what is booked for them
+        self._void: Counter[int] = Counter()
+        if leases is None:
+            return
+        for number in self.numbers:
+            slot, age = register.slot[number & register.mask], leases.age(number)
+            if age == NONE:
+                self._void[slot] += 1
+            else:
+                self._ended.setdefault(slot, []).append(leases.booked(age))
+
+    def booked(self, slot: int) -> list[int]:
+        """What those of an arm took that were once heard of."""
+        return self._ended.get(slot, [])
+
+    def void(self, slot: int) -> int:
+        """How many of an arm were never heard of."""
+        return self._void[slot]
 
 
 def seconds(value: float) -> str:
@@ -150,8 +192,13 @@ def seconds(value: float) -> str:
 def _sum(c: Counts) -> str:
     return (
         f"{c.asked} asked = {c.returned} returned + {c.pending} pending + {c.closed} closed + "
-        f"{c.cancelled} cancelled; {c.late} late"
+        f"{c.cancelled} cancelled{f' + {c.void} void' * (c.void > 0)}; {c.late} late"
     )
+
+
+def _void(arms: tuple[ArmReport, ...]) -> str:
+    parts = ", ".join(f"{row.arm} {row.void}" for row in arms if row.void)
+    return f"Void, never heard of: {parts}."
 
 
 def _why(core: Core, arm: Arm, estimates: dict[int, Estimate], overdue: dict[int, int]) -> str:

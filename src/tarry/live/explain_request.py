@@ -1,5 +1,6 @@
 """What is known for a request with a given context, and which features move which arm."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,13 +17,17 @@ from tarry.randomness import SELECT, new_random
 DRAWS = 400
 SHOWN = 3  # features
 LEAST = 0.05  # of the tilt of the odds: less is not worth a word
+WIDER = 2.0  # deviation of the log odds of a kind of request from what the features tell of it
+LITTLE = 5.0  # plays for such requests: with fewer, little is known
 
 
 def explained_for(core: Core, now: int, numbers: Sequence[float]) -> Explanation:
     """`explanation` with means, intervals and reasons for a request with these numbers.
 
-    Means and intervals are of what the rule would draw for the request if contexts matter: the
-    mean of its draws, and the range of 95 % of them.
+    If contexts matter: the mean of what the weights tell of the request, and the range of 95 % of
+    what they may be, with more doubt the fewer plays an arm had for requests like it. Where they
+    are very few, n, the share 1 - 0.05^(1/n) of such requests may be as quick or as slow as can be,
+    and none of these plays would have shown it. With none the interval is 0 to max_delay.
     """
     rule = core.open.rule
     if not hasattr(rule, "effects"):
@@ -44,28 +49,42 @@ def for_arm(core: Core, rule: Any, row: ArmReport, arm: int, table: Plays) -> Ar
     rule.scaler.look(table, 0)
     if rule.evidence.known(arm) <= 0:
         return replace(row, why="never played yet, or nothing was heard")
+    z = rule.scaler.z
+    alike = 1.0 / max(rule.familiar.doubt(arm, z), 1e-12)
     rng = new_random(core.seed)
-    drawn = []
+    expected, possible = [], []
     for number in range(1, DRAWS + 1):
         stream = rng.of_play(number, SELECT)
-        tilts = rule.effects.draw_tilt(arm, rule.scaler.z, stream)
-        drawn.append(rule.draw_tilted_mean(arm, *tilts, stream))
-    times = np.array(drawn) * core.max_delay / 1e6
-    low, high = np.quantile(times, [0.025, 0.975]).tolist()
-    return replace(row, mean=float(times.mean()), low=low, high=high, why=moves(core, rule, arm))
+        steady, change = rule.effects.draw_tilt(arm, z, 1.0, stream)
+        expected.append(rule.draw_tilted_mean(arm, steady, change, stream))
+        steady += WIDER / math.sqrt(1.0 + alike) * stream.normal()
+        possible.append(rule.draw_tilted_mean(arm, steady, change, stream))
+    mean = float(np.mean(expected))
+    low, high = np.quantile(possible, [0.025, 0.975]).tolist()
+    unit = core.max_delay / 1e6
+    why = moves(core, rule, arm, table)
+    if alike < LITTLE:
+        unseen = 1.0 - 0.05 ** (1.0 / alike) if alike >= 1.0 else 1.0
+        low, high = (1.0 - unseen) * low, unseen + (1.0 - unseen) * high
+        count = f"about {alike:.0f} plays" if alike >= 1.5 else "hardly a play"
+        why = f"little is known, {count} for such requests; {why}"
+    return replace(
+        row, mean=mean * unit, low=min(low, mean) * unit, high=max(high, mean) * unit, why=why
+    )
 
 
-def moves(core: Core, rule: Any, arm: int) -> str:
-    """In words which features of the request looked at last move this arm, the strongest first."""
+def moves(core: Core, rule: Any, arm: int, table: Plays) -> str:
+    """In words which features of the request in the table move this arm, the strongest first."""
     features = core.requests.features
     z, size = np.asarray(rule.scaler.z), len(rule.scaler.z)
     weights = np.asarray(rule.effects.weights)[2 * size * arm : 2 * size * arm + size]
-    tilts = weights * z
-    names = features.columns if features else ()
-    strongest = np.argsort(-np.abs(tilts))[:SHOWN].tolist()
+    tilts = (weights * z)[:-1]  # without the constant term
+    groups = features.groups(table.context[0]) if features else []
+    totals = {label: float(tilts[part].sum()) for label, part in groups}
+    strongest = sorted(totals, key=lambda label: -abs(totals[label]))[:SHOWN]
     words = [
-        f"{names[j]}: {'sooner' if tilts[j] > 0 else 'later'}"
-        for j in strongest
-        if abs(tilts[j]) >= LEAST
+        f"{label}: {'sooner' if totals[label] > 0 else 'later'}"
+        for label in strongest
+        if abs(totals[label]) >= LEAST
     ]
     return ", ".join(words) or "no feature of this request moves it"

@@ -9,8 +9,11 @@
     TIME      time went on to here without a play: a decision failed, or the agent was closed
     POLICY    from here on the policy `name` decides
     CENSOR    nobody watches any of the plays that are out any longer
+    REPORT    play number `play` has lasted `value` ticks so far, and is still out
+    LISTEN    nothing could be heard since the fact before, and can be again: leases begin anew
 
-That a play is closed at D follows from the times, and is no fact of its own. Evidence is a fold
+That a play is closed at D, or that its lease has run out, follows from the times, and is no fact of
+its own. Evidence is a fold
 over facts (`apply`): a start has its arm, and nothing is decided again when a store is read.
 """
 
@@ -21,6 +24,7 @@ from tarry.live.core import Core
 from tarry.live.plays import Told
 
 START, RETURN, CANCEL, FAIL, ADD, REMOVE, PAUSE, RESUME, TIME, POLICY, CENSOR = range(1, 12)
+REPORT, LISTEN = 12, 13
 STOPPED = -1  # the slot of a start that was none
 
 
@@ -33,7 +37,7 @@ class Fact(NamedTuple):
     kind: int
     time: int
     play: int | None = None  # its number
-    value: int | None = None  # the slot of its arm, or the delay that was told
+    value: int | None = None  # the slot of its arm, or the delay that was told or reported
     name: str | None = None  # of an arm or a policy; of a start, the context
 
 
@@ -49,8 +53,12 @@ def apply(core: Core, fact: Fact) -> Told | bool:
         return core.fail(number or 0, time)
     elif kind == CANCEL:
         return core.cancel(number or 0, time)
+    elif kind == REPORT:
+        return core.report(number or 0, value or 0, time)
     elif kind == TIME:
         core.settle(time)
+    elif kind == LISTEN:
+        core.listen(time)
     elif kind == CENSOR:
         censor(core, time)
     elif kind != POLICY:

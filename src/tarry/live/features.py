@@ -4,6 +4,7 @@
     float                    a number, as it is; the rule scales it
     numeric(log=True)        its logarithm, for what spans orders of magnitude
     numeric(curve=True)      also its square, where the middle may be best
+    numeric(missing=-1)      a number, where -1 stands for one that is not known
     cyclic(24)               a time of day, or of a week: sine and cosine, so that 23 is next to 0
 
 What is missing or unknown is NaN in all its columns, which a rule takes for the mean.
@@ -22,6 +23,7 @@ class Numeric(NamedTuple):
 
     log: bool = False
     curve: bool = False
+    missing: float | None = None
 
 
 class Cyclic(NamedTuple):
@@ -30,16 +32,21 @@ class Cyclic(NamedTuple):
     period: float
 
 
-def numeric(*, log: bool = False, curve: bool = False) -> Numeric:
+def numeric(*, log: bool = False, curve: bool = False, missing: float | None = None) -> Numeric:
     """A feature that is a number: by its logarithm, and with its square, if asked for.
 
+    `missing` is a number that stands for "not known", such as -9999: left in, a few of them would
+    widen the scale of the feature until nothing is left of it.
+
     >>> numeric(log=True)
-    Numeric(log=True, curve=False)
+    Numeric(log=True, curve=False, missing=None)
     """
     for name, value in (("log", log), ("curve", curve)):
         if not isinstance(value, bool):
             raise InputError(f"{name} is {shortened(value)}; it must be True or False.")
-    return Numeric(log, curve)
+    if missing is not None and (isinstance(missing, bool | str) or not math.isfinite(missing)):
+        raise InputError(f"missing is {shortened(missing)}; it must be a number, or None.")
+    return Numeric(log, curve, None if missing is None else float(missing))
 
 
 def cyclic(period: float) -> Cyclic:
@@ -51,6 +58,7 @@ def cyclic(period: float) -> Cyclic:
     return Cyclic(check_positive("period", period))
 
 
+MOST_COLUMNS = 1000  # 32 MB for each arm
 TAKEN = "status"  # what `history()` says of each play, beside its features
 
 
@@ -71,13 +79,20 @@ class Features:
             raise InputError(f"The name {TAKEN!r} is taken, by a column of the history; rename it.")
         self.kinds = {name: _kind(name, kind) for name, kind in given.items()}
         self.columns = tuple(c for name, kind in self.kinds.items() for c in _columns(name, kind))
+        if len(self.columns) > MOST_COLUMNS:
+            raise InputError(
+                f"The features make {len(self.columns)} columns, and at most {MOST_COLUMNS} are "
+                f"taken: what a choice costs grows with their square, and so does memory. Give "
+                f"fewer, or join rare values of a list into one."
+            )
 
     def described(self) -> list[list[Any]]:
         """All of it in plain lists, for a store."""
         found: list[list[Any]] = []
         for name, kind in self.kinds.items():
             if isinstance(kind, Numeric):
-                found.append([name, "number", kind.log, kind.curve])
+                stands_in = [] if kind.missing is None else [kind.missing]
+                found.append([name, "number", kind.log, kind.curve, *stands_in])
             elif isinstance(kind, Cyclic):
                 found.append([name, "cyclic", kind.period])
             else:
@@ -127,6 +142,26 @@ class Features:
                 found += [math.nan] * len(kind)
         return found, missing, unknown
 
+    def groups(self, numbers: Sequence[float]) -> list[tuple[str, slice]]:
+        """For each feature its columns, and its name with the value of a request if it is a text.
+
+        >>> Features({"device": ["phone", "desktop"], "size": float}).groups([0.0, 1.0, 3.5])
+        [('device=desktop', slice(0, 2, None)), ('size', slice(2, 3, None))]
+        """
+        found = []
+        first = 0
+        for name, kind in self.kinds.items():
+            columns = _columns(name, kind)
+            part = slice(first, first + len(columns))
+            label = name
+            if not isinstance(kind, Numeric | Cyclic):
+                label = next(
+                    (c for c, x in zip(columns, numbers[part], strict=True) if x == 1), name
+                )
+            found.append((label, part))
+            first += len(columns)
+        return found
+
 
 def features_from(described: Sequence[Sequence[Any]]) -> Features | None:
     """The features that a store describes, None if there are none."""
@@ -175,7 +210,8 @@ def _plain(name: str, kind: Any, value: Any) -> Any:
     if value is None:
         return None
     if isinstance(kind, Numeric | Cyclic):
-        return _number(name, value)
+        number = _number(name, value)
+        return None if isinstance(kind, Numeric) and number == kind.missing else number
     if not isinstance(value, str):
         raise InputError(f"The feature {name!r} is {shortened(value)}; it must be a text, or None.")
     return value

@@ -11,9 +11,10 @@ import numpy as np
 from tarry.arrays import IntArray
 from tarry.live.core import Core
 from tarry.live.features import Features
+from tarry.live.lease import Leases
 from tarry.live.packed import packed, unpacked
 from tarry.live.plays import Status
-from tarry.live.register import CANCELLED, OUT, Columns
+from tarry.live.register import CANCELLED, CLOSED, NONE, OUT, VANISHED, VOID, Columns
 from tarry.live.requests import by_feature
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ class Ended(NamedTuple):
 
 
 def ended_only(columns: Columns, requests: IntArray) -> Ended:
-    """What is kept of plays of a register; one that is out has no delay."""
-    watched = np.where(columns.status == CANCELLED, columns.watched, columns.delay)
+    """What is kept of plays of a register; one that is out has what was reported, or no delay."""
+    unfinished = (columns.status == CANCELLED) | (columns.status == OUT)
+    watched = np.where(unfinished, columns.watched, columns.delay)
     return Ended(columns.slot, columns.start, watched, columns.status, requests)
 
 
@@ -77,9 +79,12 @@ def all_ended(chunks: Sequence[Chunk], core: Core, now: int) -> tuple[int, Ended
     register = core.register
     here = core.kept + 1, register.last + 1
     rest = ended_only(register.columns(*here), core.requests.column(*here))
-    overdue = (rest.status == OUT) & (rest.start <= now - core.max_delay)
-    rest.status[overdue] = list(Status).index(Status.CLOSED)
-    rest.delay[overdue] = core.max_delay
+    if core.leases is not None:
+        _book_silent(rest, core.leases, core.kept + 1, now)
+    else:
+        overdue = (rest.status == OUT) & (rest.start <= now - core.max_delay)
+        rest.status[overdue] = CLOSED
+        rest.delay[overdue] = core.max_delay
     parts, first = [rest], core.kept + 1
     for chunk in reversed(chunks):
         if chunk.first > core.kept:  # of another process, which knows more already
@@ -92,6 +97,14 @@ def all_ended(chunks: Sequence[Chunk], core: Core, now: int) -> tuple[int, Ended
     return first, Ended(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
+def _book_silent(plays: Ended, leases: Leases, first: int, now: int) -> None:
+    """Let plays whose leases have run out by `now` be what they are, though nobody noticed yet."""
+    for number in leases.silent(now):
+        age = leases.age(number)
+        plays.status[number - first] = VOID if age == NONE else VANISHED
+        plays.delay[number - first] = NONE if age == NONE else leases.booked(age)
+
+
 def as_log(
     plays: Ended,
     names: Sequence[str],
@@ -100,6 +113,8 @@ def as_log(
     most: int,
     now: int,
     features: Features | None,
+    *,
+    leased: bool,
 ) -> "Log":
     """The last `most` plays as a log, in seconds, with where each stands beside it.
 
@@ -112,12 +127,15 @@ def as_log(
         most: How many.
         now: The time, in microseconds.
         features: Of the requests, if they have any.
+        leased: Whether the age of a play that is out is what was reported of it.
     """
     from tarry.logs.log import Log  # needed by those who look back, not by those who ask
 
     rows = Ended(*(column[-most:] if most else column[:0] for column in plays))
+    rows = Ended(*(column[rows.status != VOID] for column in rows))
     out = rows.status == OUT
-    times = np.where(out, now - rows.start, rows.delay)
+    age = np.maximum(rows.delay, 0) if leased else now - rows.start
+    times = np.where(out, age, rows.delay)
     words = np.array([str(status) for status in Status], object)
     known = tuple(dict.fromkeys(names))
     place = np.array([known.index(name) for name in names], np.int64)

@@ -13,7 +13,7 @@ arrays of Python's own, which become NumPy's without being copied.
 from array import array
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,11 +23,15 @@ from tarry.inspection import in_package, is_ours
 from tarry.ledger import Ledger, empty_ledger
 from tarry.live.desk import INTERPRETED, Desk, Steps
 from tarry.live.guard import Guarded
-from tarry.plays import NOBODY, Ages, Plays, empty_plays, no_ages
+from tarry.live.leased_desk import LeasedDesk
+from tarry.plays import ALL, AT_ONCE, NOBODY, Ages, Plays, empty_plays, no_ages
 from tarry.policies.check import check_rule, rule_edges
 from tarry.policies.label import policy_label
 from tarry.policies.own_code import code_fingerprint, rule_fingerprint
 from tarry.randomness import Random
+
+if TYPE_CHECKING:
+    from tarry.live.lease import Leases
 
 FIRST_ROWS = 64
 
@@ -42,8 +46,10 @@ class Maker:
         start: Callable[[int], Any],
         rng: Random,
         features: int = 0,
+        leases: "Leases | None" = None,
     ) -> None:
         """`start` gives a fresh rule for a number of arms."""
+        self.leases = leases  # of plays whose ages are reported
         self.policy = policy
         self._start = start
         first = start(1)
@@ -84,7 +90,7 @@ class Maker:
 
     def ages(self) -> Ages:
         """No play has reached any age."""
-        ages = no_ages(self.max_delay, self.edges)
+        ages = no_ages(self.max_delay, self.edges, ALL if self.apart else AT_ONCE)
         return listed(ages) if self.listed else ages
 
     def desk(
@@ -98,8 +104,10 @@ class Maker:
     ) -> Desk:
         """A desk for `arms`, with fresh parts where none are given."""
         size = len(arms)
+        leases = self.leases
+        bare = Desk(self.policy, arms)
         return self._furnished(
-            Desk(self.policy, arms),
+            bare if leases is None else LeasedDesk(self.policy, arms, leases),
             self.rule(size) if rule is None else rule,
             self.ledger(size) if ledger is None else ledger,
             self.plays() if plays is None else plays,

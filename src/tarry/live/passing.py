@@ -23,7 +23,13 @@ def let_pass(core: "Core", now: int) -> None:
 
 
 def close_old(core: "Core", now: int) -> None:
-    """Close plays that are out and older than D, the earliest first; of very many, some."""
+    """Close plays that are out and older than D, the earliest first; of very many, some.
+
+    Where ages are reported, those whose leases have run out.
+    """
+    if core.leases is not None:
+        core.leases.run_out(now)
+        return
     register, limit = core.register, now - core.max_delay
     number = register.first_out(max(core.watched, core.ended))
     for _ in range(AT_ONCE):

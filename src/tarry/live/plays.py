@@ -41,13 +41,18 @@ class Status(StrEnum):
     CLOSED = "closed"  # it reached age D
     CANCELLED = "cancelled"
     FAILED = "failed"
+    VANISHED = "vanished"  # its lease ran out after its last report; booked in the middle
+    VOID = "void"  # its lease ran out, and nothing was ever heard of it
 
 
 class PlayCounts(NamedTuple):
-    """Numbers of plays; asked = returned + pending + closed + cancelled, always."""
+    """Numbers of plays; asked = returned + pending + closed + cancelled, always.
+
+    With a lease there are void plays besides, `Counts.void`.
+    """
 
     asked: int
-    returned: int  # failed ones included
+    returned: int  # failed and vanished ones included
     pending: int
     closed: int  # at age D
     cancelled: int
@@ -60,6 +65,7 @@ class Odd(NamedTuple):
 
     repeated: int = 0  # answers that were known already
     forgotten: int = 0  # answers to plays that ended too long ago
+    asked_again: int = 0  # asks with a key that an earlier one had
     conflicts: int = 0  # second answers that differed from the first, refused
     unknown: int = 0  # ids that are not of this agent, refused
     undecided: int = 0  # asks at which the policy failed or stopped
@@ -68,18 +74,27 @@ class Odd(NamedTuple):
     censored: int = 0  # plays left out by an earlier process, cancelled at opening
     store_failures: int = 0  # times at which the store could not be written
     undurable: int = 0  # facts that are in memory only, just now
-    dropped: int = 0  # facts that were in memory only, too many of them, and will not be on disk
+    dropped: int = 0  # facts that were in memory only, and will not be on disk
     features_missing: int = 0  # values that contexts did not have
     features_unknown: int = 0  # values that no list of a feature has, or without a logarithm
+    reported_late: int = 0  # reports of plays whose lease had run out: it may be too short
 
 
 class Counts(PlayCounts):
     """`PlayCounts`, and what was not normal as further attributes, as in `counts.repeated`.
 
-    These are no part of the tuple, so counts compare and unpack as the seven numbers of plays.
+    So are plays whose leases ran out. These are no part of the tuple, so counts compare and unpack
+    as the seven numbers of plays.
     """
 
     odd: Odd
+    vanished: int = 0  # of the returned ones: their leases ran out after a report
+    void: int = 0  # asked, and never heard of: no evidence
+
+    def with_leases(self, vanished: int, void: int) -> Self:
+        """These counts with those of leases that ran out."""
+        self.vanished, self.void = vanished, void
+        return self
 
     def with_odd(self, odd: Odd) -> Self:
         """These counts with what was not normal."""
@@ -94,6 +109,7 @@ class Counts(PlayCounts):
     def __repr__(self) -> str:
         """The numbers of plays, and of what was not normal those that are not 0."""
         odd = self.__dict__.get("odd", Odd())._asdict()
+        odd |= {"vanished": self.vanished, "void": self.void}
         cells = self._asdict() | {name: count for name, count in odd.items() if count}
         return f"Counts({', '.join(f'{name}={count}' for name, count in cells.items())})"
 
@@ -116,6 +132,8 @@ class Arm:
         "plays",
         "returned",
         "slot",
+        "vanished",
+        "void",
         "width",
     )
 
@@ -128,13 +146,15 @@ class Arm:
         self.curve = DelayCurve(max_delay)
         self.pace = Pace(max_delay)
         self.width = max(max_delay // BUCKETS, 1)
-        self.out: dict[int, int] = {}  # plays that are out, by start // width
+        self.out: dict[int, int] = {}  # plays that are out, by start // width, or reported age
         self.plays = 0
         self.returned = 0
         self.closed = 0
         self.cancelled = 0
         self.late = 0
         self.failed = 0
+        self.vanished = 0
+        self.void = 0
 
     def count_out(self, bucket: int, more: int) -> None:
         """So many more plays that began in this bucket are out."""

@@ -5,13 +5,27 @@ from collections.abc import Iterator
 
 from tarry.live.core import Core
 from tarry.live.desk import grow
-from tarry.live.facts import CANCEL, FAIL, RETURN, START, Fact
+from tarry.live.facts import CANCEL, FAIL, REPORT, RETURN, START, Fact
 from tarry.live.history import Ended
+from tarry.live.lease import Lease
 from tarry.live.machine import promised
 from tarry.live.plays import Arm
-from tarry.live.register import BLOCK, CANCELLED, CLOSED, FAILED, RETURNED, Register
+from tarry.live.register import (
+    BLOCK,
+    CANCELLED,
+    CLOSED,
+    FAILED,
+    NONE,
+    OUT,
+    RETURNED,
+    VANISHED,
+    VOID,
+    Register,
+)
 from tarry.live.state import fill_tables
 
+FOR_EVER = 2**61  # ticks
+VOIDED = 0  # no fact of a store: the lease of a play of which nothing was heard has run out
 MOST = 200_000  # plays that are looked at; more say little more, and take their time
 
 
@@ -26,14 +40,20 @@ def rebuild(core: Core, first: int, plays: Ended) -> int:
     first += skipped
     kept = Ended(*(column[skipped:] for column in plays))
     scratch = _emptied(core, first)
-    for fact in _facts(first, kept, core.now):
+    for fact in _facts(first, kept, core.now, leased=core.leases is not None):
         if fact.kind == START:
             scratch.settle(fact.time)
             scratch.requests.expect(fact.name or "")
             scratch.open.enter(scratch.register.last + 1, fact.time)
             scratch.requests.show(scratch.open.plays, scratch.register.last + 1)
             scratch.start(scratch.by_slot(fact.value), fact.time)
+        elif fact.kind == VOIDED and scratch.leases is not None:
+            scratch.leases.end_silent(fact.play or 0)
+        elif fact.kind == REPORT:
+            scratch.report(fact.play or 0, fact.value or 0, fact.time)
         elif fact.kind == CANCEL:
+            if scratch.leases is not None:  # it was given up at what was reported
+                scratch.report(fact.play or 0, fact.value or 0, fact.time)
             scratch.cancel(fact.play or 0, fact.time)
         else:
             status = FAILED if fact.kind == FAIL else RETURNED
@@ -56,6 +76,7 @@ def _emptied(core: Core, first: int) -> Core:
         core.seed,
         remembered=0,
         features=core.requests.features,
+        lease=None if core.leases is None else Lease(FOR_EVER, 1),
     )
     scratch.promise = None
     scratch.register = Register(first)
@@ -74,12 +95,15 @@ def _emptied(core: Core, first: int) -> Core:
     return scratch
 
 
-def _facts(first: int, plays: Ended, now: int) -> Iterator[Fact]:
+def _facts(first: int, plays: Ended, now: int, *, leased: bool) -> Iterator[Fact]:
     """What happened to these plays up to `now`, in the order in which it did."""
     ends: list[tuple[int, int, int]] = []  # when, which play, its status
     starts, statuses = plays.start.tolist(), plays.status.tolist()
     delays, slots, texts = plays.delay.tolist(), plays.slot.tolist(), plays.request.tolist()
+    reported: list[Fact] = []
     kinds = {RETURNED: RETURN, FAILED: FAIL, CANCELLED: CANCEL}
+    if leased:  # else plays are closed by the clock
+        kinds |= {CLOSED: REPORT, VANISHED: RETURN, VOID: VOIDED}
 
     def ended(before: int) -> Iterator[Fact]:
         while ends and ends[0][0] <= before:
@@ -91,14 +115,19 @@ def _facts(first: int, plays: Ended, now: int) -> Iterator[Fact]:
         yield Fact(START, start, number, slots[number - first], texts[number - first])
         status = statuses[number - first]
         if status in kinds:
-            end = min(start + delays[number - first], now)  # a delay may have been told in advance
+            taken = max(delays[number - first], 0)
+            end = min(start + taken, now)  # a delay may have been told in advance
             heapq.heappush(ends, (end, number, status))
+        elif delays[number - first] > NONE and status == OUT:
+            reported.append(Fact(REPORT, now, number, delays[number - first]))
     yield from ended(now)
+    yield from reported
 
 
 def _take_desks(core: Core, scratch: Core) -> None:
     """Let the desks of `scratch` be those of `core`, whose arms stay what they are."""
     core.maker = scratch.maker
+    core.maker.leases = core.leases
     core.failures = scratch.failures
     core.ended = max(min(core.ended, scratch.ended), core.register.oldest)
     for name, arm in core.arms.items():

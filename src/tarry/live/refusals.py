@@ -25,12 +25,27 @@ def check_same_answer(
     raise ConflictError(f"Play {play} {first} before and now {second}; a play has one answer.")
 
 
+def no_lease() -> InputError:
+    """A report where ages are measured."""
+    return InputError(
+        "This agent measures the ages of its plays, so nothing is to be reported; make it with "
+        "lease=..., in seconds, to report them."
+    )
+
+
+def no_delay() -> InputError:
+    """An end "just now" where ages are reported."""
+    return InputError(
+        "With a lease the age of a play is reported, not measured; give its delay, in seconds, as "
+        "in tell(play, 12.5)."
+    )
+
+
 def unknown_play(number: object, asked: int) -> UnknownPlayError:
     """An id that was never given out."""
-    made = f"{asked} play{'s' * (asked != 1)}" if asked else "no plays yet"
-    return UnknownPlayError(
-        f"There is no play with id {number!r}; this agent made {made}, each with an id of its own."
-    )
+    many = f"{asked} play{'s' * (asked != 1)}, each with an id of its own"
+    made = many if asked else "no plays yet"
+    return UnknownPlayError(f"There is no play with id {number!r}; this agent made {made}.")
 
 
 def no_id(value: object) -> UnknownPlayError:

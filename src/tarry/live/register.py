@@ -13,7 +13,7 @@ import numpy as np
 
 from tarry.arrays import IntArray
 
-OUT, RETURNED, CLOSED, CANCELLED, FAILED = range(5)
+OUT, RETURNED, CLOSED, CANCELLED, FAILED, VANISHED, VOID = range(7)
 BLOCK = 64  # rows, a power of two
 NONE = -1  # a delay that is not there
 EMPTY = {"slot": 0, "start": 0, "delay": NONE, "watched": NONE, "late": NONE, "status": OUT}
@@ -25,7 +25,7 @@ class Columns(NamedTuple):
     slot: IntArray
     start: IntArray
     delay: IntArray  # what was booked, NONE while nothing is
-    watched: IntArray  # the age at which a cancelled play was given up, else NONE
+    watched: IntArray  # the age that was last reported, or at which it was given up, else NONE
     late: IntArray  # the delay told when it was too late, else NONE
     status: IntArray
 

@@ -13,9 +13,15 @@ is measured between the times at which it was started and ended:
     the first end in the order of the log counts, if the play was younger than D then;
     a play that nobody ended is closed at D, by everybody, without anybody writing it;
     an end that was made in time but comes after that, from a process that was cut off, still counts
-    for KEEP seconds: the closing is taken back.
+    for KEEP seconds: the closing is taken back;
+    of starts with the same key the first counts: the others are no plays.
+
+With a lease a play is silent from the place in the log where it was last heard of. While plays are
+out, processes that listen write so often that time goes on that a gap in the log means that nobody
+did: then all leases begin anew. That a play has vanished is not taken back.
 """
 
+from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +36,7 @@ from tarry.live.facts import (
     FAIL,
     PAUSE,
     REMOVE,
+    REPORT,
     RESUME,
     RETURN,
     START,
@@ -42,7 +49,8 @@ from tarry.live.passing import close_old, make_room
 from tarry.live.plays import Arm, Told
 from tarry.live.refusals import check_same_answer
 from tarry.live.register import BLOCK, CLOSED, FAILED, OUT, RETURNED
-from tarry.plays import AT_ONCE, COMPLETE, FIRST_EDGE
+from tarry.live.requests import MARK
+from tarry.plays import ALL, COMPLETE, FIRST_EDGE
 from tarry.policies.driver import correct_ages
 from tarry.policies.protocol import STOP, returned
 from tarry.randomness import new_random
@@ -50,9 +58,23 @@ from tarry.randomness import new_random
 SHIFT = 32  # an id is that of the process that asked, and its own count of plays
 KEEP = 60 * TICKS  # how long an end may be on its way
 ORPHANS = 10_000  # ends that may wait for their starts
-LEAP = TICKS // 100  # a time in which more plays may have come of age than are told at once
+GAP = 2  # a part of a lease without a fact, while plays are out: nobody has listened
 
-Outcome = Told | bool | TarryError
+
+class Before(NamedTuple):
+    """The play of the first start with a key, for who sent another."""
+
+    play: int
+    arm: str
+    time: int
+
+
+class Started(NamedTuple):
+    """A play began, as it should."""
+
+
+STARTED = Started()
+Outcome = Told | bool | TarryError | Before | Started
 
 
 class Ended(NamedTuple):
@@ -71,11 +93,15 @@ class Replica:
         self.seq = seq  # of the latest fact
         self.chunks: list[Chunk] = []  # of the history, that have become complete
         self.numbers: dict[int, int] = {}  # of the plays that are remembered, by their ids
+        self._ids: deque[int] = deque()  # their ids, in the order of their numbers
+        self._first = core.register.oldest  # the number of the first of them
         self._began: dict[int, int] = {}  # when a play began, if that is not where it is booked
         self._made: dict[int, int] = {}  # how many plays of each process there were
         self._orphans: dict[int, Ended] = {}
         core.grace = KEEP
         core.maker.apart = True
+        for desk in core.desks():
+            desk.ages.most[0] = ALL  # so that nothing is left for a decision to tell
 
     def fold(self, fact: Row) -> Outcome:
         """The next fact of the log happens; what became of it."""
@@ -83,10 +109,11 @@ class Replica:
         self.seq += 1
         core = self.core
         now = max(time, core.now)
+        self._hear_again(now)
         self.let_pass(now)
         if kind == START:
             return self._start(play or 0, time, now, value, name)
-        if kind in (RETURN, FAIL, CANCEL):
+        if kind in (RETURN, FAIL, CANCEL, REPORT):
             return self._end(play or 0, Ended(kind, time, value), now)
         if kind in (ADD, REMOVE, PAUSE, RESUME):
             try:
@@ -124,16 +151,18 @@ class Replica:
         number = self.numbers.get(play)
         return number is not None and self.core.is_answered(number)
 
+    def is_out(self, play: int) -> bool:
+        """Whether this play is out, or may be: its start was not read yet."""
+        number = self.numbers.get(play)
+        return not self.knows(play) if number is None else self.core.is_out(number)
+
     def knows(self, play: int) -> bool:
         """Whether the start of this play was read, or of a later one of the same process."""
         return (play & ((1 << SHIFT) - 1)) <= self._made.get(play >> SHIFT, 0)
 
     def dump(self) -> bytes:
         """Everything, for a snapshot."""
-        register = self.core.register
-        ids = np.zeros(register.last - register.oldest + 1, np.int64)
-        for name, number in self.numbers.items():
-            ids[number - register.oldest] = name
+        ids = np.fromiter(self._ids, np.int64, len(self._ids))
         body = state.dump(self.core)
         meta = {
             "seq": self.seq,
@@ -147,8 +176,9 @@ class Replica:
     def take_names(self, meta: dict[str, Any], ids: list[int]) -> None:
         """Bring back what was dumped beside the core."""
         self.seq = meta["seq"]
-        oldest = self.core.register.oldest
-        self.numbers = {name: number for number, name in enumerate(ids, oldest) if name}
+        self._first = self.core.register.oldest
+        self._ids = deque(ids)
+        self.numbers = {name: number for number, name in enumerate(ids, self._first)}
         self._began = dict(meta["began"])
         self._made = dict(meta["made"])
         self._orphans = {play: Ended(*ended) for play, *ended in meta["orphans"]}
@@ -156,26 +186,27 @@ class Replica:
     def let_pass(self, now: int) -> None:
         """Time goes on to `now`, in full, so that what a fact finds depends on facts alone."""
         core = self.core
-        times = 1
-        if now - core.now > LEAP:
-            times += (core.register.last - core.ended) // AT_ONCE
         core.now = now
         while now > core.due:
             close_old(core, now)
-        for _ in range(times):
-            for desk in core.desks():
-                desk.settle(core.register.last, now)
+        for desk in core.desks():
+            desk.settle(core.register.last, now)
 
     def _start(self, play: int, time: int, now: int, slot: int | None, text: str | None) -> Outcome:
         core = self.core
         if play in self.numbers or slot is None or not 0 <= slot < len(core.slots):
             return False
+        if text is not None and text.startswith(MARK):
+            again = self._asked_before(play, text)
+            if again is not None:
+                return again
         arm, number = core.by_slot(slot), core.register.last + 1
         core.requests.expect(text or "")
         core.open.enter(number, now)
         core.requests.show(core.open.plays, number)
         core.start(arm, now)
         self.numbers[play] = number
+        self._ids.append(play)
         if time < now:
             self._began[number] = time
         self._made[play >> SHIFT] = play & ((1 << SHIFT) - 1)
@@ -184,28 +215,43 @@ class Replica:
         ended = self._orphans.pop(play, None) if self._orphans else None
         if ended is not None:
             self._end(play, ended, now)
-        return True
+        return STARTED
+
+    def _asked_before(self, play: int, text: str) -> Outcome | None:
+        """The play that has the key of this start already, if there is one."""
+        core = self.core
+        try:
+            number = core.requests.known(text)
+        except TarryError as error:  # with another context
+            self._made[play >> SHIFT] = play & ((1 << SHIFT) - 1)
+            return error
+        if not number:
+            return None
+        self._made[play >> SHIFT] = play & ((1 << SHIFT) - 1)
+        register = core.register
+        row = number & register.mask
+        began = self._began.get(number, register.start[row])
+        return Before(self._ids[number - self._first], core.slots[register.slot[row]].name, began)
 
     def _make_room(self, now: int) -> None:
         close_old(self.core, now)  # it looks which play is the first that is out: by facts alone
         make_room(self.core, now)
         self.chunks += due_chunks(self.core)
-        oldest = self.core.register.oldest
-        for names in (self.numbers, self._began):
-            numbers = names.values() if names is self.numbers else names
-            for count, number in enumerate(numbers):  # noqa: B007  # they are in order
-                if number >= oldest:
-                    break
-            else:
-                count = len(names)
-            for name in list(names)[:count]:
-                del names[name]
+        while self._first < self.core.register.oldest:
+            del self.numbers[self._ids.popleft()]
+            self._began.pop(self._first, None)
+            self._first += 1
 
-    def _end(self, play: int, ended: Ended, now: int) -> Outcome:  # noqa: PLR0911  # all it can be
-        """The play came back, failed or is given up."""
+    def _end(self, play: int, ended: Ended, now: int) -> Outcome:
+        """The play came back, failed or is given up, or is reported."""
         number = self.numbers.get(play)
         if number is None:
             return self._without_start(play, ended)
+        end = self._end_measured if self.core.leases is None else self._end_leased
+        return end(play, number, ended, now)
+
+    def _end_measured(self, play: int, number: int, ended: Ended, now: int) -> Outcome:
+        """The play is over, where the clock says whether it was out."""
         core, register = self.core, self.core.register
         row = number & register.mask
         here = register.status[row]
@@ -236,10 +282,33 @@ class Replica:
             core.book(number, CLOSED, core.max_delay)
         return core.note_late(row, taken)
 
+    def _end_leased(self, play: int, number: int, ended: Ended, now: int) -> Outcome:
+        """The play is reported, or over, where leases say whether it was out."""
+        core = self.core
+        if ended.kind == REPORT:
+            return core.report(number, ended.value or 0, now)
+        if ended.kind == CANCEL:
+            return core.is_out(number) and core.cancel(number, now)
+        core.id_of = lambda _: play
+        try:
+            if ended.kind == FAIL:
+                return core.fail(number, now)
+            return core.tell(number, ended.value or 0, now)
+        except TarryError as error:  # another answer than before
+            return error
+
+    def _hear_again(self, now: int) -> None:
+        """If nobody was there to write that time went on, nobody could be heard."""
+        leases = self.core.leases
+        if leases is not None and now - self.core.now > leases.lease.length // GAP:
+            leases.listen(now)
+
     def _without_start(self, play: int, ended: Ended) -> Outcome:
         """The play was forgotten, or its start is still on its way from another process."""
         if self.knows(play):
-            return False if ended.kind == CANCEL else Told.FORGOTTEN
+            return False if ended.kind in (CANCEL, REPORT) else Told.FORGOTTEN
+        if ended.kind == REPORT:  # there will be more
+            return True
         if play in self._orphans:
             return False if ended.kind == CANCEL else Told.REPEATED
         while len(self._orphans) >= ORPHANS:

@@ -2,19 +2,30 @@
 
 A context is kept as it was given, as a line of JSON with the start of its play. The numbers that a
 rule sees follow from it and from the agent's features.
+
+Who asks may give the request a key of its own, to ask again without playing twice. It is kept in
+the same fact, before the context, so that it is there if and only if the play is:
+
+    #key
+    {"size":3.1}
 """
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tarry.arrays import IntArray
+from tarry.checks import shortened
+from tarry.errors import ConflictError, InputError
 from tarry.live.features import Features
 from tarry.live.refusals import no_features
 from tarry.plays import Plays
+
+LONGEST_KEY = 200
+MARK = "#"
 
 
 class Requests:
@@ -23,11 +34,14 @@ class Requests:
     def __init__(self, features: Features | None) -> None:
         self.features = features
         self.texts: dict[int, str] = {}  # by number of the play; "" is not kept
+        self.keys: dict[str, int] = {}  # numbers of plays by their keys, the earliest first
         self.text = ""  # of the play that is decided on
+        self.key = ""
         self.numbers: list[float] = []
 
-    def expect(self, text: str, numbers: list[float] | None = None) -> None:
-        """The next play has this context; its numbers, if somebody has made them already."""
+    def expect(self, name: str, numbers: list[float] | None = None) -> None:
+        """The next play has this context and key; its numbers, if somebody has made them."""
+        self.key, text = parted(name)
         self.text = text
         if self.features is not None:
             made = numbers or self.features.numbers(json.loads(text) if text else {})[0]
@@ -49,6 +63,19 @@ class Requests:
         """The play was made, and has this number."""
         if self.text:
             self.texts[number] = self.text
+        if self.key:
+            self.keys[self.key] = number
+            self.key = ""
+
+    def known(self, name: str) -> int:
+        """The number of the play that has the key of this request; 0 if there is none."""
+        key, text = parted(name)
+        number = self.keys.get(key, 0)
+        if number and self.texts.get(number, "") != text:
+            raise ConflictError(
+                f"The key {key!r} was used before, with another context; use a key for one request."
+            )
+        return number
 
     def forget(self, oldest: int) -> None:
         """Let go of the contexts of plays before this one."""
@@ -56,6 +83,12 @@ class Requests:
             if number >= oldest:
                 break
             del self.texts[number]
+        while self.keys and self.keys[key := next(iter(self.keys))] < oldest:
+            del self.keys[key]
+
+    def take_keys(self, keys: str, numbers: Iterable[int]) -> None:
+        """Bring back the keys that a snapshot has."""
+        self.keys = dict(zip(keys.splitlines(), numbers, strict=True))
 
     def column(self, first: int, end: int) -> IntArray:
         """The texts of plays `first` to `end` - 1."""
@@ -68,15 +101,45 @@ class Requests:
         return [self.texts.get(number, "") for number in range(first, end)] if self.texts else []
 
 
-def taken_in(features: Features | None, context: Any, odd: Counter[str]) -> tuple[str, list[float]]:
-    """A context as a line for the store and as numbers for the rule; what it lacks is counted."""
+def taken_in(
+    features: Features | None, context: Any, odd: Counter[str], key: str | None = None
+) -> tuple[str, list[float]]:
+    """A request as text for the store and as numbers for the rule; what it lacks is counted."""
     if features is None:
-        raise no_features(context)
+        if context is not None:
+            raise no_features(context)
+        return with_key("", key), []
     told = features.checked(context)
     numbers, missing, unknown = features.numbers(told)
     odd["features_missing"] += missing
     odd["features_unknown"] += unknown
-    return json.dumps(told, separators=(",", ":")) if told else "", numbers
+    text = json.dumps(told, separators=(",", ":")) if told else ""
+    return with_key(text, key), numbers
+
+
+def with_key(text: str, key: Any) -> str:
+    """What the start of a play is kept with: its context, and its key if it has one."""
+    if key is None:
+        return text
+    check_key(key)
+    return f"{MARK}{key}\n{text}"
+
+
+def check_key(key: Any) -> None:
+    """Refuse what cannot name a request."""
+    good = isinstance(key, str) and 0 < len(key) <= LONGEST_KEY
+    if not good or not key.isascii() or not key.isprintable():
+        raise InputError(
+            f"The key is {shortened(key)}; give 1 to {LONGEST_KEY} printable ASCII characters."
+        )
+
+
+def parted(name: str) -> tuple[str, str]:
+    """The key and the context of what the start of a play is kept with."""
+    if not name.startswith(MARK):
+        return "", name
+    key, _, text = name[len(MARK) :].partition("\n")
+    return key, text
 
 
 def by_feature(features: Features | None, texts: Sequence[str]) -> dict[str, list[Any]]:

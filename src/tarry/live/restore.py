@@ -11,6 +11,7 @@ from tarry.live.core import Core
 from tarry.live.facts import apply
 from tarry.live.features import features_from
 from tarry.live.history import Chunk, all_ended, due_chunks
+from tarry.live.lease import Lease
 from tarry.live.rebuild import rebuild
 from tarry.live.replica import Replica, unpacked_replica
 from tarry.live.store.protocol import Store
@@ -42,6 +43,7 @@ def new_core(policy: Policy, settings: dict[str, Any]) -> Core:
         settings["seed"],
         remembered=remembered,
         features=features,
+        lease=Lease(*settings["lease"]) if "lease" in settings else None,
     )
 
 
@@ -92,6 +94,8 @@ def without_rule(store: Store) -> Core:
 
 def newest_replica(store: Any, restore: Callable[[bytes | None, int], Replica]) -> Replica:
     """The replica after all facts of a database."""
+    from tarry.live.store.postgres.line import READ
+
     replica = None
     for seq, body in store.snapshots():
         try:
@@ -106,7 +110,7 @@ def newest_replica(store: Any, restore: Callable[[bytes | None, int], Replica]) 
         facts = store.read_on()
         for fact in facts:
             replica.fold(fact)
-        if not facts:
+        if len(facts) < READ:  # others may append for ever
             return replica
 
 
@@ -135,19 +139,25 @@ def check_policy_of_others(store: Any, given: Any) -> None:
     wanted = {key: given.settings[key] for key in ("policy", "horizon")}
     if {key: store.settings[key] for key in wanted} == wanted:
         return
-    before = store.settings["policy"]
+    before, after = (called(settings) for settings in (store.settings, wanted))
     if store.others_alive():
         raise JournalError(
-            f"The agent {store.where} is decided on by {before} in other processes, but "
-            f"{wanted['policy']} is given; give the same, or stop the others first."
+            f"The agent {store.where} is decided on by {before} in other processes, but {after} "
+            f"is given; give the same, or stop the others first."
         )
     log.warning(
         "The agent %s was decided on by %s and is by %s from now on.",
         store.where,
         before,
-        wanted["policy"],
+        after,
     )
     store.change(store.settings | wanted)
+
+
+def called(settings: dict[str, Any]) -> str:
+    """The policy of an agent, in words."""
+    horizon = settings["horizon"]
+    return f"{settings['policy']}{f' with horizon {horizon}' if horizon else ''}"
 
 
 def take_evidence(core: Core, body: bytes, chunks: Any) -> int | None:

@@ -5,8 +5,10 @@ waits, and comes back from there with the facts of all others; only then is it e
 everywhere. So an answer becomes of an end what the log makes of it.
 
 While the database is away the process goes on alone: what it would have sent is folded into its
-own replica as well. When the database is back, that replica is thrown away, the one before is taken
-up again, and the log is folded in its order, with what was sent late in it.
+own replica as well. When the database is back, the replica of before is taken up again, beside that
+one, and the log is folded into it in its order, with what was sent late in it. Only when hardly
+anything is left to send does it take the place of the other, which is thrown away: nobody waits for
+what has piled up.
 """
 
 import contextlib
@@ -23,13 +25,13 @@ from tarry.live import forking, refusals
 from tarry.live.clock import TICKS
 from tarry.live.core import Core
 from tarry.live.desk import INTERPRETED
-from tarry.live.facts import ADD, CANCEL, START, TIME, Row
+from tarry.live.facts import ADD, CANCEL, REPORT, RETURN, START, TIME, Row
 from tarry.live.ids import as_id
 from tarry.live.plays import Counts, Odd, Play, Told, new_play
-from tarry.live.replica import SHIFT, Outcome, Replica, decision_keys
+from tarry.live.replica import SHIFT, STARTED, Before, Outcome, Replica, decision_keys
 from tarry.live.requests import taken_in
-from tarry.live.store.postgres.line import Line
-from tarry.live.store.postgres.store import PostgresStore, write_arms
+from tarry.live.store.postgres.line import READ, Line
+from tarry.live.store.postgres.store import PostgresStore, say_left, write_arms
 from tarry.policies.label import policy_label
 from tarry.policies.protocol import Policy
 
@@ -37,10 +39,15 @@ T = TypeVar("T")
 SLICE = 64  # facts that are folded before somebody else may decide
 PARTS = 64  # of D, in which time goes on by itself while plays are out
 SHORTEST = TICKS // 50
+LEASE_PARTS = 8  # of a lease, likewise, so that it is known that somebody listens
 BEHIND = 4  # so many of these parts is too far behind to decide
 CATCH_UP = 0.05  # seconds that a decision waits at most for a replica that is so far behind
 UNHEARD = 100_000  # outcomes that are kept for those who will ask for them
+HASTE = 1.0  # seconds for what waits, if an agent that nobody closed comes to its end
 MOST_PLAYS = 2**SHIFT - 1  # of one process
+FEW = 200  # facts that are still to be sent when a process gives up being alone
+GOES_ON = "The agent %s goes on from memory (%s)."
+REFUSES = "The agent %s cannot be written (%s); it is tried again, and calls fail meanwhile."
 log = logging.getLogger("tarry")
 
 Restore = Callable[[bytes | None, int], Replica]
@@ -76,7 +83,10 @@ class SharedEngine:
         ticker: SharedTicker,
         replica: Replica,
         restore: Restore,
+        *,
+        insist: bool = False,
     ) -> None:
+        """With `insist`, calls fail while the database is away."""
         self.policy, self.store, self.ticker = policy, store, ticker
         self.path = store.where
         self.closed = False
@@ -85,21 +95,30 @@ class SharedEngine:
         self._replica = replica
         self._restore = restore
         self._use_lock()
-        self._held: tuple[bytes, int] | None = None  # the replica while this process is alone
+        self._held: tuple[bytes | None, int] | None = (
+            None  # the replica while this process is alone
+        )
         self._delivering = False
         self._outcomes: dict[int, Outcome] = {}  # of own facts
         self._writers: set[int] = set()  # processes of this agent
-        self._tick = max(replica.core.max_delay // PARTS, SHORTEST)
+        self._tick = _part(replica.core)
+        self._insist = insist
+        self._next: Replica | None = None  # what follows the log while this process is still alone
+        self._goal = self._pile = 0  # up to where facts are sent before it is, and how many
+        self._unsaid: int | None = None  # when this fact is written, all that had piled up is
         self._at_work = False
         self._begin()
         forking.watch(self)
 
-    def ask(self, context: Any = None) -> tuple[Play, int]:
-        """Decide, and start a play: the play, and the number of its fact."""
+    def ask(self, context: Any = None, key: str | None = None) -> tuple[Play, int]:
+        """Decide, and start a play: the play, and the number of its fact.
+
+        If it has a key, the log says whether there is a play with that key already: see `chosen`.
+        """
         text = ""
         numbers: list[float] = []
-        if context is not None or self.features:
-            text, numbers = taken_in(self.features, context, self.odd)
+        if context is not None or key is not None or self.features:
+            text, numbers = taken_in(self.features, context, self.odd, key)
         self._ready("asked")
         if self.ticker.now() - self._replica.core.now > BEHIND * self._tick:
             self._catch_up_briefly()
@@ -122,12 +141,26 @@ class SharedEngine:
             seq = self._send((START, now, play, arm.slot, text or None))
         return new_play((play, arm.name, self.ticker.utc(now))), seq
 
+    def chosen(self, play: Play, seq: int) -> Play:
+        """The play of an ask with a key, once it is safe: that of the first start with the key."""
+        found = self._outcomes.pop(seq, None)
+        if isinstance(found, TarryError):
+            self.odd["conflicts"] += 1
+            raise found
+        if not isinstance(found, Before):
+            return play
+        self.odd["asked_again"] += 1
+        return new_play((found.play, found.arm, self.ticker.utc(found.time)))
+
     def end(self, kind: int, play: int, delay: int | None) -> tuple[Any, int]:
         """A play came back, failed or is given up: what became of that, and the fact's number.
 
         What became of it is None if the log will tell: see `outcome`.
         """
         self._ready(None)
+        self._check_lease(kind, delay)
+        if kind == REPORT and not self._is_news(play, delay or 0):
+            return self._replica.is_out(play), 0
         fact = (kind, self.ticker.now(), play, delay, None)
         if self._inside():  # a signal handler, or a finaliser, in the middle of something else
             return self._guess(kind), self.store.append(fact)
@@ -140,7 +173,7 @@ class SharedEngine:
         """What became of the end that was sent with this number, once it is safe or cannot be."""
         if told is not None:
             return told
-        found = self._outcomes.pop(seq, None)
+        found: Any = self._outcomes.pop(seq, None)
         if found is None:  # the database has just gone away
             with self._lock:
                 self._alone_or_not()
@@ -205,8 +238,12 @@ class SharedEngine:
         """Return when the fact is safe; or, unless one insists, when it cannot be made so."""
         if insist:
             self.store.wait(seq)
-        else:
+        elif not self.is_alone():
             self.store.line.wait(seq, 60.0, through_trouble=False)
+
+    def is_alone(self) -> bool:
+        """Whether facts cannot be written at once, or wait behind many others."""
+        return bool(self.store.trouble) or self._held is not None
 
     def number_of(self, play: Any) -> int:
         """The id of a play, from what `ask` returned or from its id."""
@@ -271,8 +308,10 @@ class SharedEngine:
         self._ended.detach()
         self._at_work = self._delivering = False
         self._outcomes.clear()
+        self._next = self._unsaid = None
         known = self._replica.seq if self._held is None else self._held[1]
         self.store.go_on_as_another(known)
+        self.store.line.unhurried = self._held is not None and not self._insist
         self.ticker.line = self.store.line
 
     def _begin(self) -> None:
@@ -294,7 +333,7 @@ class SharedEngine:
 
         store.begin(take, begin_anew)
         self._at_work = True
-        self._ended = weakref.finalize(self, _let_go, store.line, os.getpid())
+        self._ended = weakref.finalize(self, _let_go, store.line, store.where, os.getpid())
 
     def _ready(self, what: str | None, *, even_closed: bool = False) -> None:
         """Be able to work: in a child of a fork, with a thread of its own."""
@@ -336,28 +375,85 @@ class SharedEngine:
 
     def _guess(self, kind: int) -> Told | bool:
         """What an end will probably have been."""
-        return True if kind == CANCEL else Told.RETURNED
+        return True if kind in (CANCEL, REPORT) else Told.RETURNED
+
+    def _check_lease(self, kind: int, delay: int | None) -> None:
+        """Refuse a report without a lease, and with one an end whose time is to be measured."""
+        leased = self._replica.core.leases is not None
+        if kind == REPORT and not leased:
+            raise refusals.no_lease()
+        if kind == RETURN and delay is None and leased:
+            raise refusals.no_delay()
+
+    def _is_news(self, play: int, lasted: int) -> bool:
+        """Whether a report may change anything, as far as is known here."""
+        with self._lock:
+            core, number = self._replica.core, self._replica.numbers.get(play)
+            if number is None or core.leases is None:
+                return not self._replica.knows(play)
+            if core.is_out(number):
+                return core.leases.is_news(number, lasted, self.ticker.now())
+            self.odd["reported_late"] += core.is_silenced(number)
+            return False
 
     def _alone_or_not(self) -> int:
         """Go on alone if the database is away; the time. The caller has the lock."""
         now = self.ticker.now()
         if self._held is None and self.store.trouble and not self._delivering and not self.closed:
-            log.error("The agent %s goes on from memory (%s).", self.path, self.store.trouble)
+            log.error(REFUSES if self._insist else GOES_ON, self.path, self.store.trouble)
             self._held = self._replica.dump(), self._replica.seq
+            self.store.line.unhurried = not self._insist
             for seq, fact in self.store.line.unsent:
-                self._note(seq, self._replica.fold(fact))
+                outcome = self._replica.fold(fact)
+                if seq not in self._outcomes:  # else it was read, though nobody has heard so yet
+                    self._note(seq, outcome)
         if self._held is not None:
             self._replica.let_pass(max(now, self._replica.core.now))
         return now
 
+    def _following(self) -> Replica:
+        """The replica into which the log is folded; if the database is back, that of before."""
+        held, line = self._held, self.store.line
+        if held is None:
+            return self._replica
+        if self._next is None:
+            self._next = self._hastened(self._restore(held[0], held[1]))
+            self._goal, self._pile = line.appended, line.appended - line.durable
+            if self._insist:  # somebody waits for what is sent
+                self._rejoin()
+                return self._replica
+        return self._next
+
+    def _is_caught_up(self, read: int, last: int) -> bool:
+        """Whether hardly anything is left to send after own fact `last`, or it does not get less.
+
+        Those who ask meanwhile append as well: each round has to leave half of what it found.
+        """
+        left = self.store.line.appended - last
+        if read == READ:
+            return False
+        if left > FEW and last < self._goal:
+            return False
+        shrunk = 2 * left <= self._pile
+        self._goal, self._pile = self.store.line.appended, left
+        return left <= FEW or not shrunk
+
     def _rejoin(self) -> None:
-        """The database is back: what was known when it went is taken up again."""
-        held = self._held
-        if held is not None:
-            replica = self._hastened(self._restore(held[0], held[1]))
-            with self._lock:
-                self._replica, self._held = replica, None
-            log.warning("The agent %s is written again; nothing is missing.", self.path)
+        """What follows the log is decided on from now on."""
+        with self._lock:
+            replica = self._next
+            if replica is not None:
+                if replica.core.maker.steps is not self._replica.core.maker.steps:
+                    self._hastened(replica)
+                self._replica, self._next, self._held = replica, None, None
+            self._unsaid = self.store.line.rejoined()
+
+    def _say_all_is_written(self, last: int) -> None:
+        if self._unsaid is not None and last >= self._unsaid:
+            self._unsaid = None
+            lost = self.store.dropped
+            what = f"{lost} facts, too many to wait, are missing" if lost else "nothing is missing"
+            log.warning("The agent %s is written again; %s.", self.path, what)
 
     def _hastened(self, replica: Replica) -> Replica:
         """The replica, with machine code if there is some already."""
@@ -378,33 +474,45 @@ class SharedEngine:
 
     def _deliver(self, facts: list[Row], own: dict[int, int]) -> None:
         """Facts of the log, in order: fold them, and see to what is due."""
-        self._delivering = True
+        with self._lock:  # who is just about to go on alone has done so, and comes back at once
+            self._delivering = True
         try:
-            self._rejoin()
-            known = max(self._replica.seq - self.store.line.cursor, 0)  # folded before an error
+            replica = self._following()
+            known = max(replica.seq - self.store.line.cursor, 0)  # folded before an error
             for first in range(known, len(facts), SLICE):
+                if self._next is not None:  # nobody decides on it yet, or asks what became of it
+                    for fact in facts[first : first + SLICE]:
+                        replica.fold(fact)
+                    continue
                 with self._lock:
                     for place, fact in enumerate(facts[first : first + SLICE], first):
-                        outcome = self._replica.fold(fact)
-                        if place in own and fact[0] not in (START, TIME):
+                        outcome = replica.fold(fact)
+                        if place in own and outcome is not STARTED and fact[0] != TIME:
                             self._note(own[place], outcome)
-            self._look_after(own)  # while nobody can go on alone: this is what the log says
+            last = max(own.values(), default=self.store.durable)
+            if self._next is not None and self._is_caught_up(len(facts), last):
+                self._rejoin()
+            self._say_all_is_written(last)
+            self._look_after(replica, own)  # nobody can go on alone: this is what the log says
         finally:
             self._delivering = False
 
-    def _look_after(self, own: dict[int, int]) -> None:
-        store, replica = self.store, self._replica
+    def _look_after(self, replica: Replica, own: dict[int, int]) -> None:
+        store = self.store
         chunks, replica.chunks = replica.chunks, []
         for chunk in chunks:
             store.keep(chunk)
-        if store.snapshot_due(replica.core.asked - replica.core.register.oldest):
+        if self._next is None and store.snapshot_due(
+            replica.core.asked - replica.core.register.oldest
+        ):
             with self._lock:
                 seq, body = replica.seq, replica.dump()
                 names = [arm.name for arm in replica.core.slots]
             store.tidy_up(lambda: store.write_snapshot(seq, body, names))
         line = store.line
         late = self.ticker.now() - replica.core.now
-        if not own and replica.core.out and line.in_use and late > self._tick and not line.unsent:
+        awake = line.in_use or replica.core.leases is not None
+        if not own and replica.core.out and awake and late > self._tick and not line.unsent:
             store.append((TIME, self.ticker.now(), None, None, None))
 
     def _lost(self, db: Any) -> int:
@@ -415,9 +523,20 @@ class SharedEngine:
         self.store.check_facts_after(seq, db)
         replica = self._hastened(self._restore(body, seq))
         with self._lock:
-            self._replica, self._held = replica, None
+            if self._held is None:
+                self._replica = replica
+            else:
+                self._held, self._next = (body, seq), None
             self.odd["repaired"] += 1
         return replica.seq
+
+
+def _part(core: Core) -> int:
+    """The time after which a process writes that it has passed, while plays are out."""
+    longest = core.max_delay // PARTS
+    if core.leases is not None:
+        longest = min(longest, core.leases.lease.length // LEASE_PARTS)
+    return max(longest, SHORTEST)
 
 
 def unknown(play: object) -> UnknownPlayError:
@@ -427,8 +546,8 @@ def unknown(play: object) -> UnknownPlayError:
     )
 
 
-def _let_go(line: Line, process: int) -> None:
+def _let_go(line: Line, where: str, process: int) -> None:
     """End the thread of an agent that nobody closed."""
     if os.getpid() == process:
         with contextlib.suppress(Exception):
-            line.stop(1.0)
+            say_left(where, line.stop(HASTE), line.trouble)

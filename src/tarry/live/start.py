@@ -13,6 +13,7 @@ from tarry.live.facts import POLICY, Fact
 from tarry.live.ids import new_identity
 from tarry.live.replica import Replica
 from tarry.live.restore import (
+    called,
     check_keepable,
     check_policy_of_others,
     new_core,
@@ -20,7 +21,7 @@ from tarry.live.restore import (
     restored,
     restored_replica,
 )
-from tarry.live.settings import Given, check_features, check_same, check_stored
+from tarry.live.settings import Given, check_ages, check_features, check_same, check_stored
 from tarry.live.store.memory import MemoryStore
 from tarry.live.store.protocol import Store
 
@@ -48,6 +49,7 @@ def started(given: Given) -> Engine:
         return shared
     if given.path is None:
         settings = fresh()
+        check_ages(given.policy, settings)
         core = new_core(given.policy, settings)
         store: Store = MemoryStore(settings, given.history)
         ticker = Ticker(given.clock, settings["created"])
@@ -60,12 +62,14 @@ def _on_file(given: Given, path: Path, fresh: Any) -> Engine:
     from tarry.live.store.sqlite import SqliteStore
 
     if given.arms is not None:
+        check_ages(given.policy, fresh())
         check_keepable(new_core(given.policy, fresh()))
     store = SqliteStore(path, fresh, given.durability, given.history)
     try:
         check_stored(path, store.settings)
         check_same(path, store.settings, given)
         check_features(path, store.settings, given)
+        check_ages(given.policy, store.settings)
         before = store.settings
         store.settings = before | {key: given.settings[key] for key in ("policy", "horizon")}
         try:
@@ -81,7 +85,9 @@ def _on_file(given: Given, path: Path, fresh: Any) -> Engine:
             given.policy, store, Ticker(given.clock, before["created"], core.now), core, path
         )
         seq = _note_policy(engine, store, before, core)
-        if given.in_flight == "censor":
+        if core.leases is not None:
+            seq = engine.listen() or seq
+        elif given.in_flight != "keep":
             seq = engine.censor_all() or seq
         if seq:
             store.wait(seq)
@@ -98,6 +104,7 @@ def _in_database(given: Given, fresh: Any) -> Any:
 
     clock = None if isinstance(given.clock, SystemClock) else given.clock
     if given.arms is not None:
+        check_ages(given.policy, fresh())
         check_keepable(new_core(given.policy, fresh()))
     store = PostgresStore(
         given.path,
@@ -110,16 +117,18 @@ def _in_database(given: Given, fresh: Any) -> Any:
         check_stored(where, store.settings)
         check_same(where, store.settings, given)
         check_features(where, store.settings, given)
+        check_ages(given.policy, store.settings)
         check_policy_of_others(store, given)
 
         def restore(body: bytes | None, seq: int) -> Replica:
             return restored_replica(given.policy, store, body)
 
         replica = newest_replica(store, restore)
-        _check_arms(where, replica.core, given.arms)
+        _check_arms_of_others(store, replica.core, given.arms)
         replica.core.hasten()
         ticker = SharedTicker(store.line, store.created)
-        return SharedEngine(given.policy, store, ticker, replica, restore)
+        insist = given.on_store_failure == "raise"
+        return SharedEngine(given.policy, store, ticker, replica, restore, insist=insist)
     except BaseException:
         store.close()
         raise
@@ -136,15 +145,10 @@ def _note_policy(engine: Engine, store: Store, before: dict[str, Any], core: Cor
     log.warning(
         "The journal %s was decided on by %s and is by %s from now on.",
         engine.path,
-        _called(before),
-        _called(settings),
+        called(before),
+        called(settings),
     )
     return seq
-
-
-def _called(settings: dict[str, Any]) -> str:
-    horizon = settings["horizon"]
-    return f"{settings['policy']}{f' with horizon {horizon}' if horizon else ''}"
 
 
 def _check_arms(path: Path | str, core: Core, names: list[str] | None) -> None:
@@ -155,6 +159,25 @@ def _check_arms(path: Path | str, core: Core, names: list[str] | None) -> None:
             f"The journal {path} has the arms {have}, but {', '.join(names)} "
             f"are given; leave arms out and use add_arm and remove_arm."
         )
+
+
+def _check_arms_of_others(store: Any, core: Core, names: list[str] | None) -> None:
+    """Take the arms that an agent was made with, or has, or anything on the way from there to here.
+
+    A process that starts again has the list that it always had, whatever was added and removed
+    since. What it may not do is to add an arm, or to leave one of the first out, by its list.
+    """
+    if names is None or set(names) == set(core.arms):
+        return
+    ever = {arm.name for arm in core.slots}
+    there, given = set(core.arms), set(names)
+    if not given <= ever or not there & set(store.settings["arms"]) <= given:
+        _check_arms(store.where, core, names)
+    log.info(
+        "The agent %s has the arms %s; others were added or removed since it was made.",
+        store.where,
+        ", ".join(core.arms) or "(none)",
+    )
 
 
 def _sentence(error: Exception) -> str:

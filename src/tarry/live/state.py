@@ -15,7 +15,7 @@ from tarry.live.core import Core
 from tarry.live.desk import Desk
 from tarry.live.packed import packed, unpacked
 from tarry.live.plays import Arm
-from tarry.live.register import CANCELLED, Columns
+from tarry.live.register import CANCELLED, OUT, VOID, Columns
 from tarry.plays import CANCELLED as GONE
 from tarry.plays import NOBODY
 from tarry.policies.label import policy_label
@@ -33,6 +33,7 @@ def dump(core: Core) -> bytes:
         register.look(register.oldest, register.last + 1)._asdict().items()
     )
     columns["recent"] = list(core.recent)
+    columns["keys"] = list(core.requests.keys.values())
     columns["ages"] = core.open.ages.reached
     table = core.open.plays
     numbers = np.arange(core.ended, register.last + 1)
@@ -52,7 +53,12 @@ def dump(core: Core) -> bytes:
         "arms": [[arm.slot, arm.paused, len(arm.pace.numbers())] for arm in arms],
         "desks": {},
         "requests": core.requests.listed(register.oldest, register.last + 1),
+        "keys": "\n".join(core.requests.keys),
     }
+    if core.leases is not None:
+        heard = core.leases.heard
+        columns["heard.number"], columns["heard.time"] = list(heard), list(heard.values())
+        meta["leases"] = [[core.vanished, core.void], *([a.vanished, a.void] for a in core.slots)]
     for place, desk in zip(("open", "paused"), core.desks(), strict=False):
         meta["desks"][place] = [len(desk.ledger.plays), numbers_of(desk.rule)]
         for part, value in (("rule", desk.rule), ("ledger", desk.ledger)):
@@ -79,7 +85,12 @@ def load(core: Core, body: bytes) -> tuple[dict[str, Any], dict[str, IntArray]]:
     core.register.fill(meta["oldest"], Columns(*(columns[name] for name in Columns._fields)))
     texts = enumerate(meta.get("requests", ()), meta["oldest"])
     core.requests.texts = {number: text for number, text in texts if text}
+    core.requests.take_keys(
+        meta.get("keys", ""), columns["keys"].tolist() if meta.get("keys") else ()
+    )
     _check(core)
+    if core.leases is not None:
+        _load_leases(core, meta["leases"], columns)
     return meta, columns
 
 
@@ -129,7 +140,7 @@ def fill_tables(core: Core) -> None:
         for arm in desk.arms:
             places[arm.slot] = arm.index
         rows = numbers & (len(desk.plays.number) - 1)
-        _write(desk, "arm", rows, places[known.slot])
+        _write(desk, "arm", rows, np.where(known.status == VOID, NOBODY, places[known.slot]))
         for name, column in (("number", numbers), ("start", known.start), ("delay", delay)):
             _write(desk, name, rows, column)
     if core.requests.features is not None:
@@ -169,6 +180,21 @@ def _load_arms(arms: list[Arm], meta: dict[str, Any], columns: dict[str, IntArra
         arm.paused = bool(paused)
         arm.pace.take(paces[place : place + size])
         place += size
+
+
+def _load_leases(core: Core, counts: list[list[int]], columns: dict[str, IntArray]) -> None:
+    """When the plays that are out were last heard of, and how many leases ran out."""
+    (core.vanished, core.void), *by_slot = counts
+    for arm, (vanished, void) in zip(core.slots, by_slot, strict=True):
+        arm.vanished, arm.void = vanished, void
+    numbers, times = (columns[f"heard.{name}"].tolist() for name in ("number", "time"))
+    register, leases = core.register, core.leases
+    known = register.columns(register.oldest, register.last + 1).status == OUT
+    if set(numbers) != set((np.flatnonzero(known) + register.oldest).tolist()):
+        raise ValueError("leases of plays that are not out")
+    if leases is not None:
+        leases.heard.update(zip(numbers, times, strict=True))
+        leases.count_anew()
 
 
 def _check(core: Core) -> None:

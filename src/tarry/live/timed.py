@@ -3,6 +3,7 @@
 # ruff: noqa: SLF001  # an agent and its blocks are two halves of one thing
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -26,12 +27,12 @@ class ActivePlay(str):
 
     __slots__ = ("_block", "arm", "id", "time")
 
-    _block: "TimedPlay"
+    _block: "Block"
     arm: str
     id: int
     time: float
 
-    def __new__(cls, play: Play, block: "TimedPlay") -> Self:
+    def __new__(cls, play: Play, block: "Block") -> Self:
         """The play of this block."""
         name = super().__new__(cls, play.arm)
         name._block = block
@@ -59,25 +60,13 @@ class ActivePlay(str):
         return self._block.finish(CANCEL) is True
 
 
-class TimedPlay:
-    """What `agent.play()` returns; good for one `with` or `async with` block.
+class Block(ABC):
+    """A block of code that is a play, of an agent here or elsewhere."""
 
-    Entering asks the agent and gives the play, which is the name of the arm as well (see
-    `ActivePlay`). What the end of the block means, unless the play was told, failed or cancelled
-    in it:
-
-        no exception          the play came back; it took as long as the block
-        an `Exception`        the play failed: the worst payoff, however fast it failed
-        given up from outside (a cancelled task, Ctrl-C): the play is cancelled at its age
-    """
-
-    def __init__(self, agent: "Agent", context: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, agent: Any, context: Mapping[str, Any] | None = None) -> None:
         self._agent = agent
         self._context = context
         self._watch: Callable[[], float] = float
-        self._over = False
-        self._waits = True  # whether this thread may wait for the disk
-        self._seq = 0  # the number of the fact that ended it
         self._play: Play | None = None
 
     @property
@@ -95,6 +84,53 @@ class TimedPlay:
         """How long the block has lasted, in ticks."""
         return to_ticks(self._watch())
 
+    @abstractmethod
+    def is_over(self) -> bool:
+        """Whether the end of the play was told."""
+
+    @abstractmethod
+    def finish(self, kind: int, delay: int | None = None) -> Told | bool:
+        """The play ended so; only the first end counts."""
+
+    def __enter__(self) -> ActivePlay:
+        """Ask; the play, which is the name of the arm to use."""
+        self._check_new()
+        return self._begin(self._agent.ask(self._context))
+
+    def _begin(self, play: Play) -> ActivePlay:
+        self._play = play
+        self._watch = self._agent.stopwatch()
+        return ActivePlay(play, self)
+
+    def _check_new(self) -> None:
+        if self._play is not None:
+            raise LiveError("This block was entered before; call agent.play() for each play.")
+
+    def _meant(self, error: BaseException | None) -> tuple[int, int | None]:
+        """What the end of the block says of the play: how it ended, and after how long."""
+        if error is None:
+            return RETURN, self.passed()
+        return (FAIL if isinstance(error, Exception) else CANCEL), None
+
+
+class TimedPlay(Block):
+    """What `agent.play()` returns; good for one `with` or `async with` block.
+
+    Entering asks the agent and gives the play, which is the name of the arm as well (see
+    `ActivePlay`). What the end of the block means, unless the play was told, failed or cancelled
+    in it:
+
+        no exception          the play came back; it took as long as the block
+        an `Exception`        the play failed: the worst payoff, however fast it failed
+        given up from outside (a cancelled task, Ctrl-C): the play is cancelled at its age
+    """
+
+    def __init__(self, agent: "Agent", context: Mapping[str, Any] | None = None) -> None:
+        super().__init__(agent, context)
+        self._over = False
+        self._waits = True  # whether this thread may wait for the disk
+        self._seq = 0  # the number of the fact that ended it
+
     def is_over(self) -> bool:
         """Whether the end of the play was told, of it or of its agent."""
         return self._over or self._agent._is_answered(self.play.id)
@@ -106,11 +142,6 @@ class TimedPlay:
         if self._waits:
             self._agent._flush(self._seq)
         return self._agent._engine.outcome(outcome, self._seq, kind)
-
-    def __enter__(self) -> ActivePlay:
-        """Ask; the play, which is the name of the arm to use."""
-        self._check_new()
-        return self._begin(self._agent.ask(self._context))
 
     def __exit__(
         self,
@@ -145,19 +176,6 @@ class TimedPlay:
             with contextlib.suppress(Exception):
                 self.finish(CANCEL)
 
-    def _begin(self, play: Play) -> ActivePlay:
-        self._play = play
-        self._watch = self._agent.stopwatch()
-        return ActivePlay(play, self)
-
-    def _check_new(self) -> None:
-        if self._play is not None:
-            raise LiveError("This block was entered before; call agent.play() for each play.")
-
     def _end(self, error: BaseException | None) -> None:
-        if self.is_over():
-            return
-        if error is None:
-            self.finish(RETURN, self.passed())
-        else:
-            self.finish(FAIL if isinstance(error, Exception) else CANCEL)
+        if not self.is_over():
+            self.finish(*self._meant(error))

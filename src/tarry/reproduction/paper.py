@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tarry.experiments.experiment import Case, Experiment
-from tarry.experiments.from_text import Family, parse_policy
+from tarry.experiments.from_text import Family
 from tarry.experiments.result import Result
+from tarry.policies.from_text import parse_policy
 from tarry.problems.problem import Payoff
 
 SCALES = (0.02, 0.05, 0.2, 0.5)

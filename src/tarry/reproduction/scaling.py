@@ -10,8 +10,8 @@ from tarry import problems, theory
 from tarry.arrays import FloatArray
 from tarry.experiments.curves import Slope, fit_slope
 from tarry.experiments.experiment import Case, Experiment, Source
-from tarry.experiments.from_text import parse_policy
 from tarry.experiments.result import Result
+from tarry.policies.from_text import parse_policy
 from tarry.problems.problem import Payoff, Problem
 from tarry.reproduction.verdicts import Line, line_of
 from tarry.tables import aligned, number

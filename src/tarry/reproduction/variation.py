@@ -14,8 +14,9 @@ from scipy.special import fdtri
 
 from tarry.experiments.curves import LEVEL
 from tarry.experiments.experiment import Case, Experiment, seeds_of_run
-from tarry.experiments.from_text import Family, parse_policy
+from tarry.experiments.from_text import Family
 from tarry.experiments.result import Result
+from tarry.policies.from_text import parse_policy
 from tarry.problems.problem import Payoff
 from tarry.reproduction.paper import JUDGED, Size
 

@@ -35,6 +35,7 @@ from tarry.live.store.schema import (
     read_chunks,
     split,
     write_chunk,
+    write_facts,
     write_part,
     write_settings,
     write_snapshot,
@@ -259,7 +260,7 @@ class SqliteStore:
             db.execute("BEGIN IMMEDIATE")
             if gap:
                 write_snapshot(snapshot, PART, self._written, db)
-            db.executemany(ADD_FACT, rows)
+            write_facts(db, rows)
             if changed is not None:
                 write_settings(db, changed)
             db.execute("COMMIT")

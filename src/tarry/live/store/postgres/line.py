@@ -27,16 +27,22 @@ from tarry.live.facts import TIME, Row
 from tarry.live.store.postgres.link import abandon, connected, reason
 from tarry.live.store.postgres.schema import TURN
 
-POLL = 0.02  # seconds between two looks, while this process is in use
+POLL = 0.01  # seconds between two looks, while this process is in use
 RESTING = 0.25  # and when it has not been for long
 LONG = 2.0  # seconds
 BATCH = 1000  # facts that are sent at once
+PILED = 250  # of those that have piled up while the database was away
+LONGEST_PAUSE = 0.1  # seconds between two batches of these
 READ = 5000  # facts that are read at once
 BOUND = 1.0  # seconds without an answer after which the database counts as away
 AGAIN = (0.05, 1.0)  # seconds until the next attempt, the first time and at most
 FLUSH = 1.0  # seconds after which what was read of others is made safe by this process as well
 HEARTBEAT = 10.0  # seconds
+GATHER = 0.25  # of the time that a turn takes, is waited for more facts to send in the next one
+LONGEST_TURN = 0.01  # seconds, of those that count for that
 COMPARED = 64  # facts with which a database is recognised after it was away
+LONG_PILE = 12
+LAST_TURN = 0.5  # seconds that who closes waits at least for the thread to end
 WAITING = 1_000_000  # facts that may wait for a database that is away
 
 Taken = Callable[[list[Row], dict[int, int]], None]  # facts in order; tickets of own ones by place
@@ -56,6 +62,8 @@ class Line:
         self.durable = 0  # own facts that are safe, and were handed over
         self.snapshot = 0  # the fact after which the latest one was made, by anybody
         self.cursor = 0  # the latest fact that was read
+        self.look: Callable[[Any], None] = lambda db: None  # what is done now and then
+        self.mark: int | None = None  # which this agent has, and no other one with its number
         self.given: Callable[[], int] | None = None  # the clock, if it is not the database's
         self.local: Callable[[], float] = time.monotonic  # this machine's, which is not set
         self.low, self.high = -(2**62), 2**62  # what to add to this machine's clock, at least
@@ -72,10 +80,15 @@ class Line:
         self._calls: list[tuple[int, Callable[[], None]]] = []
         self._jobs: deque[Callable[[Any], None]] = deque()
         self._used = -LONG
+        self._wanted = 1  # facts that wait before the thread is told so
+        self._woken = 0  # who waited for the latest batch
+        self._took = 0.0  # seconds that it took
         self._piled_up = 0  # own facts up to this one were made while the database was away
         self._alive = 0.0  # when the database last heard that this process is there
         self._sent = 0.0  # when something was sent that is not answered yet
         self._db: Any = None
+        self.unhurried = False  # whether nobody waits for what has piled up
+        self._hurry = False  # whether somebody waits to close
         self._over = False
         self._take: Taken = lambda facts, own: None
         self._lost: Lost = lambda db: 0
@@ -109,12 +122,22 @@ class Line:
     @property
     def undurable(self) -> int:
         """Facts that are in memory only since the database is, or was, away."""
-        return max((self._last if self.trouble else self._piled_up) - self.durable, 0)
+        if self._over:
+            return 0
+        alone = self.trouble or self.unhurried
+        return max((self._last if alone else self._piled_up) - self.durable, 0)
 
     @property
     def in_use(self) -> bool:
         """Whether this process has appended something lately."""
         return time.monotonic() - self._used < LONG
+
+    def rejoined(self) -> int:
+        """From now on facts are waited for again; the latest of those that were not."""
+        with self.lock:
+            self.unhurried = False
+            self._piled_up = self._last
+        return self._piled_up
 
     def append(self, fact: Row) -> int:
         """One more; its number among those of this process."""
@@ -127,13 +150,17 @@ class Line:
                 self.dropped += 1
             if fact[0] != TIME:
                 self._used = time.monotonic()
-            self.lock.notify()  # the thread, which alone waits for that
+            if len(self._waiting) >= self._wanted:
+                self.lock.notify()  # the thread, which alone waits for that
         return ticket
 
-    def wait(self, number: int, patience: float, *, through_trouble: bool) -> bool:
+    def wait(
+        self, number: int, patience: float, *, through_trouble: bool, anew: bool = False
+    ) -> bool:
         """Return when this fact is safe, or cannot be made so; whether it is.
 
-        With `through_trouble`, a database that is away is waited for, so many seconds in all.
+        With `through_trouble`, a database that is away is waited for, so many seconds since it
+        went; or, `anew`, so many from now on.
         """
         until = time.monotonic() + patience
         while self.durable < number:
@@ -141,7 +168,7 @@ class Line:
             gate.acquire()
             with self.lock:
                 now, end = time.monotonic(), until
-                if self.trouble:
+                if self.trouble and not anew:
                     end = min(until, self.since + patience) if through_trouble else now
                 if self._over or end <= now:
                     break
@@ -166,24 +193,40 @@ class Line:
             self._jobs.append(job)
             self.lock.notify_all()
 
-    def stop(self, patience: float = 5.0) -> None:
-        """Send what waits, if that can be, and end."""
-        with self.lock:
-            last, away = self._last, bool(self.trouble)
-        if not away and self.is_at_work():
-            self.wait(last, patience, through_trouble=False)
+    def stop(self, patience: float = 5.0) -> int:
+        """Send what waits, and end; how many facts were not written.
+
+        What waits was acknowledged: that is given up if for so many seconds no fact could be
+        written, though a database that is away is tried, or after LONG_PILE times as many.
+        """
+        if self.is_at_work() and threading.current_thread() not in self._threads:
+            with self.lock:
+                self._hurry = True
+                self.lock.notify_all()
+            self._send_all(patience)
             with self.lock:
                 self.lock.wait_for(lambda: not self._jobs or self.trouble, patience)
         with self.lock:
             self._over = True
             self.lock.notify_all()
+            ready, self._calls = self._calls, []
+        self._release(ready)
         for thread in self._threads[:1]:
             if thread is not threading.current_thread():
-                thread.join(patience)
+                thread.join(LAST_TURN if self.trouble else patience)
         if self._db is not None:
             with contextlib.suppress(Exception):
                 self._db.close()
-        self._release(())
+        left = sum(fact[0] != TIME for _, fact in self.unsent)
+        self.dropped += left
+        return left
+
+    def _send_all(self, patience: float) -> None:
+        last, until = self._last, time.monotonic() + LONG_PILE * patience
+        while self.durable < last and time.monotonic() < until:
+            some = min(self.durable + BATCH, last)
+            if not self.wait(some, patience, through_trouble=True, anew=True):
+                break
 
     def abandon(self) -> None:
         """This is a child of a fork: the connection, and what waits, are the parent's."""
@@ -194,7 +237,7 @@ class Line:
         """A line that goes on from here for another process, which has read up to the cursor."""
         new = Line(self.address, self.agent, writer, safe=self.safe)
         new.cursor, new.snapshot = cursor, self.snapshot
-        new.given, new.local = self.given, self.local
+        new.given, new.local, new.mark = self.given, self.local, self.mark
         new.low, new.high, new._told = self.low, self.high, self._told
         if cursor == self.cursor:
             new._latest = self._latest.copy()
@@ -216,17 +259,28 @@ class Line:
         pause = AGAIN[0]
         while not self._over:
             self._await_something()
+            begun = time.monotonic()
             try:
+                self._sent = begun
                 if self._db is None:
                     self._reconnect()
                 self._exchange(self._db)
                 self._work_off(self._db)
                 pause = AGAIN[0]
+                if self.unhurried and not self._hurry:  # others have to read, and fold, all of that
+                    self._pause(min(time.monotonic() - begun, LONGEST_PAUSE))
             except Exception as error:  # noqa: BLE001  # whatever it is, it is tried again
                 self._failed(reason(error))
                 self._hang_up()
-                time.sleep(pause * (0.5 + random.random()))
+                self._pause(pause * (0.5 + random.random()))
                 pause = min(2 * pause, AGAIN[1])
+        self._hang_up()
+
+    def _pause(self, seconds: float) -> None:
+        """Before the next attempt; a short one if somebody waits to close."""
+        time.sleep(min(seconds, AGAIN[0]))
+        with self.lock:
+            self.lock.wait_for(lambda: self._hurry or self._over, seconds - AGAIN[0])
 
     def _await_something(self) -> None:
         """Return when there is something to send or to do, or when it is time to look."""
@@ -235,10 +289,22 @@ class Line:
             self.lock.wait_for(
                 lambda: self._waiting or self._batch or self._jobs or self._over, until
             )
+            if self._waiting and not self._batch and not self._jobs:
+                self._gather()
             if not self._batch and self._waiting:
-                while self._waiting and len(self._batch) < BATCH:
+                most = PILED if self.unhurried and not self._hurry else BATCH
+                while self._waiting and len(self._batch) < most:
                     self._batch.append(self._waiting.popleft())
                 self._number += 1
+
+    def _gather(self) -> None:
+        """Those who were just woken will most likely be back: wait for them, for a moment."""
+        self._wanted = self._woken
+        if len(self._waiting) < self._woken:
+            self.lock.wait_for(
+                lambda: len(self._waiting) >= self._wanted or self._over, GATHER * self._took
+            )
+        self._wanted = 1
 
     def _exchange(self, db: Any) -> None:
         """One turn, or as many as it takes until nothing is left to read."""
@@ -248,15 +314,19 @@ class Line:
             flush = self.safe and any(row[0] != TIME for _, row in batch)
             if self._unsure and time.monotonic() - self._flushed > FLUSH:
                 flush = True
-            self._sent = time.monotonic() if batch else 0.0
+            self._sent = begun = time.monotonic()
             facts, own = self._turn(db, batch, flush=flush)
+            self._sent = 0.0
+            self._took = min(time.monotonic() - begun, LONGEST_TURN)
             self._placed |= own
             more = len(facts) == READ
             self._hand_over(facts)
-            self._sent = 0.0
         if time.monotonic() - self._alive > HEARTBEAT:
+            self._sent = time.monotonic()
             db.execute("UPDATE tarry.writer SET seen = now() WHERE id = %s", (self.writer,))
             self._alive = time.monotonic()
+            self.look(db)
+            self._sent = 0.0
 
     def _turn(
         self, db: Any, batch: list[tuple[int, Row]], *, flush: bool
@@ -319,6 +389,7 @@ class Line:
                 self._batch = []
             ready = [item for item in self._calls if item[0] <= self.durable]
             self._calls = [item for item in self._calls if item[0] > self.durable]
+        self._woken = len(ready)
         self._release(ready)
 
     def _recovered(self) -> None:
@@ -360,8 +431,11 @@ class Line:
             "WHERE agent = %s AND seq > %s AND seq <= %s ORDER BY seq",
             (self.agent, after, self.cursor),
         ).fetchall()
-        reached = db.execute("SELECT seq FROM tarry.agent WHERE id = %s", (self.agent,)).fetchone()
-        if reached is None:
+        reached = db.execute(
+            "SELECT seq, (settings ->> 'file')::bigint FROM tarry.agent WHERE id = %s",
+            (self.agent,),
+        ).fetchone()
+        if reached is None or self.mark not in (None, reached[1]):  # or another has its number
             raise RuntimeError("the agent was deleted")
         known = register(db, self.agent, self.writer)
         if known < self._number - 1:  # a database that has lost what it said was safe
@@ -372,7 +446,9 @@ class Line:
 
     def _work_off(self, db: Any) -> None:
         while self._jobs and not self._over:
+            self._sent = time.monotonic()
             self._jobs[0](db)
+            self._sent = 0.0
             with self.lock:
                 self._jobs.popleft()
                 self.lock.notify_all()
@@ -381,8 +457,8 @@ class Line:
         """Notice a database that neither answers nor fails."""
         while not self._over:
             time.sleep(BOUND / 8)
-            sent = self._sent
-            if sent and not self.trouble and time.monotonic() - sent > BOUND:
+            sent, waited_for = self._sent, self._batch or self._waiting
+            if sent and waited_for and not self.trouble and time.monotonic() - sent > BOUND:
                 self._failed(f"no answer for {BOUND:g} s")
 
 

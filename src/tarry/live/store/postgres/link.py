@@ -2,10 +2,13 @@
 
 import contextlib
 import os
+import threading
+import time
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from tarry.errors import InputError, JournalError, MissingExtraError
+from tarry.errors import InputError, JournalError, MissingExtraError, TarryError
 
 SCHEMES = ("postgresql://", "postgres://")
 # A connection that is dead, though nobody said so, is noticed; what was given in the address stays.
@@ -17,6 +20,9 @@ OPTIONS = {
     "tcp_user_timeout": "10000",
     "application_name": "tarry",
 }
+PATIENCE = 10.0  # seconds for each step of opening
+LONGEST_NAME = 500  # characters, which an index can hold
+NEVER_BY_ITSELF = 2**31  # a statement is prepared where we say so
 
 
 def is_address(path: Any) -> bool:
@@ -41,9 +47,22 @@ def check_address(address: str, name: Any) -> str:
             f"The name is {name!r}; an agent in a database needs name=..., a text by which the "
             f"processes that share it know it."
         )
+    if len(name) > LONGEST_NAME:
+        raise InputError(
+            f"The name of the agent has {len(name)} characters; give one of at most {LONGEST_NAME}."
+        )
+    check_text("name of the agent", name)
     if "\0" in address:
         raise InputError("The address of the database has a NUL in it; give proper text.")
     return address
+
+
+def check_text(what: str, text: str) -> None:
+    """Refuse what no database can hold as text."""
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InputError(
+            f"The {what}, {text!r}, has characters that no database can hold; give proper text."
+        )
 
 
 def connected(address: str) -> Any:
@@ -54,7 +73,49 @@ def connected(address: str) -> Any:
         raise MissingExtraError.of("An agent in PostgreSQL", "psycopg", "postgres") from error
     given = psycopg.conninfo.conninfo_to_dict(address)
     options: dict[str, Any] = {key: value for key, value in OPTIONS.items() if key not in given}
-    return psycopg.connect(address, autocommit=True, **options)
+    options["client_encoding"] = "UTF8"  # whatever the address or the environment says
+    db = psycopg.connect(address, autocommit=True, **options)
+    db.prepare_threshold = None if _is_pooled(db) else NEVER_BY_ITSELF
+    return db
+
+
+@contextlib.contextmanager
+def bounded(db: Any, address: str) -> Iterator[None]:
+    """Give up what takes too long in the block, most likely since somebody holds a lock."""
+    timer = threading.Timer(PATIENCE, db.cancel)
+    timer.daemon = True
+    timer.start()
+    begun = time.monotonic()
+    try:
+        yield
+    except TarryError:
+        raise
+    except Exception as error:
+        late = time.monotonic() - begun >= PATIENCE
+        why = f"no answer for {PATIENCE:g} s; is a table locked?" if late else reason(error)
+        raise cannot_open(address, why) from error
+    finally:
+        timer.cancel()
+
+
+def check_encoding(db: Any, address: str) -> None:
+    """Refuse a database that cannot hold every name."""
+    encoding = db.execute("SHOW server_encoding").fetchone()[0]
+    if encoding != "UTF8":
+        raise JournalError(
+            f"The database {shown(address)} has the encoding {encoding}, which cannot hold every "
+            f"name; make one with CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0."
+        )
+
+
+def _is_pooled(db: Any) -> bool:
+    """Whether a pooler is between us and the server: it gives out numbers of its own.
+
+    It may take another connection of the server for each transaction, which knows nothing of
+    statements prepared on the one before.
+    """
+    said = db.execute("SELECT pg_backend_pid()", prepare=False).fetchone()[0]
+    return bool(said != db.info.backend_pid)
 
 
 def reason(error: BaseException) -> str:

@@ -19,7 +19,9 @@ disk: facts are committed without waiting, and the disk is waited for in a trans
 
 from typing import Any, LiteralString
 
-VERSION = 1
+from tarry.live.store.postgres.leased_view import LEASED_VIEW
+
+VERSION = 2
 LOCK = 0x74617272  # of who makes or changes the tables
 NEWEST = 5  # snapshots that are looked at; the two newest are kept
 
@@ -158,7 +160,7 @@ BEGIN
 END $$;
 """
 
-CHANGES: list[LiteralString] = [TABLES]  # from version k to version k + 1
+CHANGES: list[LiteralString] = [TABLES, LEASED_VIEW]  # from version k to version k + 1
 
 TURN: LiteralString = (
     "CALL tarry.turn(%s, %s, %s, %s::smallint[], %s::bigint[], %s::bigint[], %s::bigint[], "

@@ -4,6 +4,7 @@ What this process appends is numbered by itself, from 1 on; in the log the facts
 are in one order. See `tarry.live.store.postgres.line` for how they get there and back.
 """
 
+import contextlib
 import json
 import logging
 import random
@@ -21,7 +22,14 @@ from tarry.live.facts import Fact, Row
 from tarry.live.history import CHUNK, Chunk
 from tarry.live.ids import STEP
 from tarry.live.store.postgres.line import Line, register
-from tarry.live.store.postgres.link import cannot_open, connected, reason, shown
+from tarry.live.store.postgres.link import (
+    bounded,
+    cannot_open,
+    check_encoding,
+    connected,
+    reason,
+    shown,
+)
 from tarry.live.store.postgres.schema import NEWEST, VERSION, bring_up_to_date
 from tarry.live.store.protocol import Kept
 from tarry.live.store.schema import inflated
@@ -47,26 +55,18 @@ class PostgresStore:
         """`clock` is looked at in the place of the database's, for tests."""
         self.address, self.name = address, name
         self.where = f"{name!r} in {shown(address)}"
+        self._db: Any = None
         try:
             self._db = connected(address)
-            found = bring_up_to_date(self._db)
-        except TarryError:
-            raise
-        except Exception as error:
-            raise cannot_open(address, reason(error)) from error
-        if found > VERSION:
-            self._db.close()
-            raise JournalError(
-                f"The database {shown(address)} has tables of version {found}, and this version of "
-                f"tarry knows 1 to {VERSION}; use a newer version."
-            )
-        try:
-            self._open(fresh, clock, safe=safe)
-        except TarryError:
-            self._db.close()
-            raise
-        except Exception as error:
-            self._db.close()
+            with bounded(self._db, address):
+                check_encoding(self._db, address)
+                check_version(bring_up_to_date(self._db), address)
+                self._open(fresh, clock, safe=safe)
+        except BaseException as error:
+            if self._db is not None:
+                self._db.close()
+            if isinstance(error, TarryError) or not isinstance(error, Exception):
+                raise
             raise cannot_open(address, reason(error)) from error
 
     def _open(
@@ -82,10 +82,12 @@ class PostgresStore:
                 (self.name, json.dumps(settings), None if clock is None else to_ticks(clock.utc())),
             )
             row = self._db.execute(query, (self.name,)).fetchone()
+            write_arms(self._db, row[0], row[1]["arms"])
         self.agent, self.settings, created, newest = row
         self.created = created / 1e6
         self.writer = new_writer(self._db, self.agent)
         self.line = Line(self.address, self.agent, self.writer, safe=safe)
+        self.line.mark = self.settings.get("file")
         if clock is not None:
             self.line.given = lambda: to_ticks(clock.utc()) - created
             self.line.local = clock.monotonic
@@ -96,21 +98,29 @@ class PostgresStore:
         self._body: bytes | None = None
         self._foreign: list[Fact] = []
         self._tidying: threading.Thread | None = None
+        self._outdated = False
         self._unwritten: dict[int, Chunk] = {}
         self._stagger = 1.0 + random.random() / 2  # lest all processes make a snapshot at once
 
     def read_on(self) -> list[Row]:
         """The next facts of the log, before this process begins to send."""
-        return self.line.read_on(self._db)
+        with bounded(self._db, self.address):
+            return self.line.read_on(self._db)
 
     def others_alive(self) -> bool:
         """Whether other processes have the agent open."""
-        row = self._db.execute(
-            "SELECT count(*) FROM tarry.writer WHERE agent = %s AND id <> %s AND NOT closed "
-            "AND seen > now() - interval '60 seconds'",
-            (self.agent, self.writer),
-        ).fetchone()
-        return bool(row[0])
+        query = (
+            "SELECT 1 FROM tarry.writer WHERE agent = %s AND id <> %s AND NOT closed "
+            "AND seen > now() - interval '60 seconds' LIMIT 1"
+        )
+        return bool(self._found(None, query, self.agent, self.writer))
+
+    def _found(self, db: Any, query: str, *values: Any) -> list[Any]:
+        """Rows of the database; without a connection, for who opens the agent."""
+        if db is not None:
+            return list(db.execute(query, values).fetchall())
+        with bounded(self._db, self.address):
+            return list(self._db.execute(query, values).fetchall())
 
     def begin(
         self,
@@ -118,7 +128,22 @@ class PostgresStore:
         lost: Callable[[Any], int] | None = None,
     ) -> None:
         """Start to send and to read; `take` is handed all facts, with what is known of own ones."""
+        self.line.look = self._look_at_policy
         self.line.begin(take or self._collect, lost or self._forget, self._db)
+
+    def _look_at_policy(self, db: Any) -> None:
+        """Say, once, if another policy has taken over while this process was not heard of."""
+        query = "SELECT settings ->> 'policy' FROM tarry.agent WHERE id = %s"
+        row = db.execute(query, (self.agent,)).fetchone()
+        if row is not None and row[0] != self.settings["policy"] and not self._outdated:
+            self._outdated = True
+            log.warning(
+                "The agent %s is decided on by %s in other processes, which took over while this "
+                "one was not heard of, and by %s in this one; start it again.",
+                self.where,
+                row[0],
+                self.settings["policy"],
+            )
 
     @property
     def trouble(self) -> str:
@@ -257,28 +282,19 @@ class PostgresStore:
 
     def snapshots(self, db: Any = None) -> list[tuple[int, bytes]]:
         """The snapshots that can be trusted, the newest first."""
-        rows = (
-            (db or self._db)
-            .execute(
-                "SELECT seq, crc, body FROM tarry.snapshot WHERE agent = %s "
-                "ORDER BY seq DESC LIMIT %s",
-                (self.agent, NEWEST),
-            )
-            .fetchall()
+        query = (
+            "SELECT seq, crc, body FROM tarry.snapshot WHERE agent = %s ORDER BY seq DESC LIMIT %s"
         )
+        rows = self._found(db, query, self.agent, NEWEST)
         return [(seq, inflated(body)) for seq, crc, body in rows if zlib.crc32(body) == crc]
 
     def check_facts_after(self, seq: int, db: Any = None) -> None:
         """Refuse to go on from a fact after which some are missing."""
-        row = (
-            (db or self._db)
-            .execute(
-                "SELECT (SELECT min(seq) FROM tarry.fact WHERE agent = id AND seq > %s), seq "
-                "FROM tarry.agent WHERE id = %s",
-                (seq, self.agent),
-            )
-            .fetchone()
+        query = (
+            "SELECT (SELECT min(seq) FROM tarry.fact WHERE agent = id AND seq > %s), seq "
+            "FROM tarry.agent WHERE id = %s"
         )
+        [row] = self._found(db, query, seq, self.agent)
         first, last = row
         if last > seq and first != seq + 1:
             raise JournalError(
@@ -311,11 +327,17 @@ class PostgresStore:
 
     def chunks(self) -> list[Chunk]:
         """See `Store`."""
-        with connected(self.address) as db:
-            rows = db.execute(
-                "SELECT first, crc, body FROM tarry.history WHERE agent = %s ORDER BY first",
-                (self.agent,),
-            ).fetchall()
+        try:
+            with connected(self.address) as db:
+                rows = db.execute(
+                    "SELECT first, crc, body FROM tarry.history WHERE agent = %s ORDER BY first",
+                    (self.agent,),
+                ).fetchall()
+        except Exception as error:
+            raise JournalError(
+                f"The history of the agent {self.where} cannot be read ({reason(error)}); try "
+                f"again when the database is back."
+            ) from error
         found = {
             row[0]: Chunk(row[0], inflated(row[2])) for row in rows if zlib.crc32(row[2]) == row[1]
         }
@@ -325,12 +347,16 @@ class PostgresStore:
     def change(self, settings: dict[str, Any]) -> None:
         """See `Store`."""
         self.settings = settings
-        self.line.do(
-            lambda db: db.execute(
-                "UPDATE tarry.agent SET settings = %s WHERE id = %s",
-                (json.dumps(settings), self.agent),
-            )
-        )
+
+        def write(db: Any) -> None:
+            query = "UPDATE tarry.agent SET settings = %s WHERE id = %s"
+            db.execute(query, (json.dumps(settings), self.agent))
+
+        if self.line.is_at_work():
+            self.line.do(write)
+        else:  # others may look at once
+            with bounded(self._db, self.address):
+                write(self._db)
 
     def knows_writer(self, writer: int) -> bool:
         """Whether this is a process of this agent; if nobody can be asked, it may be."""
@@ -364,14 +390,37 @@ class PostgresStore:
         if tidying is not None and tidying is not threading.current_thread():
             tidying.join(PATIENCE)
         if self.line.is_at_work():
-            self.line.do(
-                lambda db: db.execute(
-                    "UPDATE tarry.writer SET closed = true WHERE id = %s", (self.writer,)
-                )
-            )
-        self.line.stop()
+            self.line.do(self._leave)
+        elif self._db is not None:  # an opening that was refused: it is no process of the agent
+            with contextlib.suppress(Exception):
+                self._leave(self._db)
+        say_left(self.where, self.line.stop(PATIENCE), self.line.trouble)
         if self._db is not None:
             self._db.close()
+
+    def _leave(self, db: Any) -> None:
+        """This process has the agent open no longer."""
+        db.execute("UPDATE tarry.writer SET closed = true WHERE id = %s", (self.writer,))
+
+
+def say_left(where: str, facts: int, why: str) -> None:
+    """Say what was in memory only, and is lost since the agent is closed."""
+    if facts:
+        log.warning(
+            "The agent %s is closed without its latest %d facts, which could not be written (%s).",
+            where,
+            facts,
+            why or "no answer",
+        )
+
+
+def check_version(found: int, address: str) -> None:
+    """Refuse tables that this version does not know."""
+    if found > VERSION:
+        raise JournalError(
+            f"The database {shown(address)} has tables of version {found}, and this version of "
+            f"tarry knows 1 to {VERSION}; use a newer version."
+        )
 
 
 def any_writer() -> int:
@@ -390,7 +439,8 @@ def new_writer(db: Any, agent: int) -> int:
 
 def write_arms(db: Any, agent: int, names: Sequence[str]) -> None:
     """Write down the names of the arms, by slot, for those who look at the facts."""
-    for slot, name in enumerate(names):
-        db.execute(
-            "INSERT INTO tarry.arm VALUES (%s, %s, %s) ON CONFLICT DO NOTHING", (agent, slot, name)
-        )
+    db.execute(
+        "INSERT INTO tarry.arm SELECT %s, slot - 1, name FROM unnest(%s::text[]) "
+        "WITH ORDINALITY AS arms(name, slot) ON CONFLICT DO NOTHING",
+        (agent, list(names)),
+    )
