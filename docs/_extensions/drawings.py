@@ -26,7 +26,10 @@ class Drawing(SphinxDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec: ClassVar[dict[str, Any]] = {"alt": directives.unchanged_required}
+    option_spec: ClassVar[dict[str, Any]] = {
+        "alt": directives.unchanged_required,
+        "narrow": directives.flag,  # it can be read at the width of a phone
+    }
 
     def run(self) -> list[nodes.Node]:
         """The picture and its caption."""
@@ -38,7 +41,8 @@ class Drawing(SphinxDirective):
             picture = within_page(Path(place).read_text(), self.options["alt"])
         except OSError as error:
             raise self.error(f"The drawing {name!r} cannot be read: {error.strerror}.") from error
-        figure = nodes.container(classes=["drawing"])
+        narrow = ["narrow"] if "narrow" in self.options else []
+        figure = nodes.container(classes=["drawing", *narrow])
         figure += nodes.raw("", f'<div class="picture">{picture}</div>', format="html")
         figure += self.parse_content_to_nodes()
         return [figure]

@@ -23,9 +23,10 @@ BLUE, GREEN, GREY = "#e8eef7", "#e3f1e8", "#f1f1f1"
 ROWS = [
     [Box("cli", ("arguments and printing only",), fill=BLUE)],
     [
-        Box("reproduction", ("this paper: its claims and report",), fill=BLUE),
-        Box("demo", ("an agent on real servers here",), fill=GREEN),
-        Box("scenarios", ("routes that break, in virtual time",), fill=GREEN),
+        Box("reproduction", ("this paper: its", "claims and report"), fill=BLUE),
+        Box("demo", ("an agent on real", "servers here"), fill=GREEN),
+        Box("scenarios", ("routes that break,", "in virtual time"), fill=GREEN),
+        Box("service", ("decisions over HTTP,", "and a client for it"), "starlette", GREEN),
     ],
     [
         Box(

@@ -1,0 +1,314 @@
+"""The agents that a service has open, by name; making, opening and changing them."""
+
+import asyncio
+import logging
+import math
+import resource
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+from unicodedata import category
+
+from msgspec import UNSET
+
+from tarry.errors import InputError, JournalError, TarryError
+from tarry.live import Agent
+from tarry.live.clock import to_seconds
+from tarry.live.features import Cyclic, Features, Numeric, features_from
+from tarry.live.plays import Counts, Odd
+from tarry.policies.from_text import parse_policy
+from tarry.policies.label import policy_label
+from tarry.service.messages import LONGEST_NAME, AgentBody, Feature, is_name
+from tarry.service.problems import RefusedError
+from tarry.service.shares import Shares
+from tarry.service.shelves import Shelf
+
+MOST_AGENTS = 1000
+MOST_CHANGES = 100  # arms that a PUT may add or take out
+REMEMBERED = 50_000  # ended plays of which the answers are remembered: some seconds of full load
+LOOK_AGAIN = 1.0  # seconds until a name that nobody knew is looked for again
+FILES_FOR_CALLERS = 256  # of those that the process may have open
+log = logging.getLogger("tarry.service")
+
+
+class Served:
+    """An open agent with what the service keeps beside it."""
+
+    def __init__(self, name: str, agent: Agent, *, shared: bool = False) -> None:
+        self.name = name
+        self.agent = agent
+        self.shared = shared  # with other processes
+        self.asked_at = -math.inf  # by the clock of the event loop
+        self.writers: set[int] = set()  # processes whose plays were heard of here
+        self.shares = Shares()
+        self.drawing: asyncio.Future[bytes] | None = None  # its latest view
+        self.drawn_at = 0.0
+
+
+class Agents:
+    """All agents of a service."""
+
+    def __init__(self, shelf: Shelf, *, durability: Literal["full", "normal"] = "full") -> None:
+        self.shelf = shelf
+        self.open: dict[str, Served] = {}
+        self._durability = durability
+        self._unknown: dict[str, float] = {}  # names nobody knew, and when
+        self._lock: asyncio.Lock | None = None
+        self._rest: list[str] = []  # names that are to be opened yet
+
+    def open_all(self, patience: float = math.inf) -> None:
+        """Open what is on the shelf, where nobody else serves it; `open_rest` does what is left.
+
+        What cannot be opened is said and left alone, unless it is all there is.
+        """
+        self.shelf.hold()
+        until = time.monotonic() + patience
+        self._rest = self.shelf.names()[:MOST_AGENTS]
+        while self._rest and time.monotonic() < until:
+            try:
+                self._open(self._rest.pop(0))
+            except TarryError as error:
+                if self.shelf.single:
+                    raise InputError(str(error)) from error
+                log.error("%s", error)  # noqa: TRY400  # one sentence
+
+    async def open_rest(self) -> None:
+        """Open what took too long to wait for."""
+        while self._rest:
+            try:
+                await self.get(self._rest.pop(0))
+            except TarryError as error:
+                log.error("%s", error)  # noqa: TRY400  # one sentence
+
+    async def names(self) -> list[str]:
+        """The names of all agents, open or not."""
+        there = await asyncio.to_thread(self.shelf.names)
+        return sorted({*there, *self.open})
+
+    async def get(self, name: str) -> Served:
+        """The agent of this name, opened if it is not yet."""
+        served = self.open.get(name)
+        if served is not None:
+            return served
+        if time.monotonic() - self._unknown.get(name, -LOOK_AGAIN) >= LOOK_AGAIN:
+            async with self._alone():
+                served = self.open.get(name) or await asyncio.to_thread(self._open, name)
+            if served is None:
+                self._remember_unknown(name)
+        if served is None:
+            raise unknown_agent(name)
+        return served
+
+    async def put(self, name: str, body: AgentBody) -> tuple[Served, bool]:
+        """See to it that there is such an agent; whether it is new."""
+        check_name(name)
+        async with self._alone():
+            return await asyncio.to_thread(self._put, name, body)
+
+    def close(self) -> None:
+        """Let go of all of them; what fails is said."""
+        for served in self.open.values():
+            try:
+                served.agent.close()
+            except TarryError as error:
+                log.error("%s", error)  # noqa: TRY400  # one sentence
+        self.open.clear()
+        self.shelf.let_go()
+
+    def _alone(self) -> asyncio.Lock:
+        """Agents are opened and changed one at a time."""
+        if self._lock is None:
+            self._lock = asyncio.Lock()
+        return self._lock
+
+    def _remember_unknown(self, name: str) -> None:
+        if len(self._unknown) > MOST_AGENTS:
+            self._unknown.clear()
+        self._unknown[name] = time.monotonic()
+
+    def _open(self, name: str) -> Served | None:
+        settings = self.shelf.settings(name)
+        if settings is None:
+            return None
+        for part in ("policy", "payoff", "max_delay"):
+            if part not in settings:
+                raise JournalError(f"The agent {name!r} does not say its {part}; it is left alone.")
+        return self._start(
+            name,
+            policy=parse_policy(settings["policy"]),
+            payoff=settings["payoff"],
+            max_delay=to_seconds(settings["max_delay"]),
+            horizon=settings.get("horizon") or None,
+        )
+
+    def _start(self, name: str, **told: Any) -> Served:
+        if len(self.open) >= MOST_AGENTS:
+            raise RefusedError(
+                "conflict", f"There are {MOST_AGENTS} agents already, which is the most."
+            )
+        if self.shelf.kind == "sqlite":
+            check_files()
+        agent = Agent(
+            **told,
+            **self.shelf.place(name),
+            durability=self._durability,
+            in_flight="keep",  # who plays is another program, which goes on
+            remembered=REMEMBERED,
+        )
+        shared = self.shelf.kind == "postgres"
+        served = self.open[name] = Served(name, agent, shared=shared)
+        self._unknown.pop(name, None)
+        return served
+
+    def _put(self, name: str, body: AgentBody) -> tuple[Served, bool]:
+        served = self.open.get(name) or self._open(name)
+        if served is None:
+            check_arms(body.arms)
+            told: dict[str, Any] = {"arms": body.arms}
+            for field in ("seed", "horizon", "lease", "heartbeat"):
+                if getattr(body, field) is not UNSET and getattr(body, field) is not None:
+                    told[field] = getattr(body, field)
+            if body.policy is not UNSET:
+                told["policy"] = parse_policy(body.policy)
+            if body.features is not UNSET and body.features:
+                told["features"] = features_of(body.features)
+            told |= {"payoff": body.payoff, "max_delay": body.max_delay}
+            return self._start(name, **told), True
+        check_same(served, body)
+        change_arms(served.agent, body.arms)
+        return served, False
+
+
+def check_files() -> None:
+    """Refuse another agent where it would leave no open files for those who call."""
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        free = most - len(list(Path("/proc/self/fd").iterdir()))
+    except OSError:  # not on this system
+        return
+    if most != resource.RLIM_INFINITY and free < min(FILES_FOR_CALLERS, most // 4):
+        raise JournalError(
+            f"This process may have {most} files open and needs the last {free} for those who "
+            f"call, so no more agents can be opened; raise the limit (ulimit -n, LimitNOFILE)."
+        )
+
+
+def check_name(name: str) -> None:
+    """Refuse names that no address can hold."""
+    if not is_name(name):
+        raise RefusedError(
+            "input",
+            f"The name of an agent is 1 to {LONGEST_NAME} printable characters, and neither . "
+            f"nor ..",
+        )
+
+
+def check_arms(names: Iterable[str]) -> None:
+    """Refuse names of new arms that cannot be shown; not every store can keep them."""
+    for name in names:
+        if any(category(character) == "Cc" for character in name):
+            raise RefusedError(
+                "input", f"The name of an arm is {name[:20]!r}; leave out control characters."
+            )
+
+
+def unknown_agent(name: str) -> RefusedError:
+    """What to say of a name that nobody knows."""
+    shown = repr(name) if len(name) <= LONGEST_NAME else f"{name[:20]!r}..."
+    return RefusedError("agent", f"There is no agent {shown}; make it with PUT /v1/agents/NAME.")
+
+
+def check_same(served: Served, body: AgentBody) -> None:
+    """Refuse to take an agent for another one."""
+    agent, made = served.agent, served.agent.made_with
+    pairs: list[tuple[str, Any, Any]] = [
+        ("payoff", agent.payoff, body.payoff),
+        ("max_delay", agent.max_delay, round(body.max_delay, 6)),
+    ]
+    if body.policy is not UNSET:
+        pairs.append(("policy", made["policy"], policy_label(parse_policy(body.policy))))
+    if body.lease is not UNSET:
+        pairs.append(("lease", agent.lease, body.lease))
+    if body.heartbeat is not UNSET:
+        pairs.append(("heartbeat", agent.heartbeat, body.heartbeat))
+    if body.seed is not UNSET:
+        pairs.append(("seed", made["seed"], body.seed))
+    if body.horizon is not UNSET:
+        pairs.append(("horizon", made["horizon"] or None, body.horizon))
+    if body.features is not UNSET:
+        wanted = Features(features_of(body.features)).described() if body.features else []
+        pairs.append(("features", made.get("features", []), wanted))
+    for what, have, given in pairs:
+        if have != given and what == "seed":  # one that was drawn may be too large to be given
+            raise RefusedError(
+                "conflict",
+                f"The agent {served.name!r} was made with another seed; leave it out, or give "
+                f"another name.",
+            )
+        if have != given:
+            raise RefusedError(
+                "conflict",
+                f"The agent {served.name!r} was made with {what} {have!r}, but {given!r} is given; "
+                f"give the same, or another name.",
+            )
+
+
+def change_arms(agent: Agent, names: list[str]) -> None:
+    """Let the arms be these; another process may have been quicker."""
+    from tarry.live.settings import check_names
+
+    check_names(names)
+    here = agent.arms
+    check_arms(name for name in names if name not in here)
+    many = len({*names} ^ {*here})
+    if many > MOST_CHANGES:  # each is durable by itself, and nobody else is served a new agent
+        raise RefusedError(
+            "conflict",
+            f"{many} arms would come or go, and at most {MOST_CHANGES} do at once; go there in "
+            f"steps, or make another agent.",
+        )
+    for name in [*names, *here]:
+        if (name in names) == (name in here):
+            continue
+        try:
+            (agent.add_arm if name in names else agent.remove_arm)(name)
+        except InputError:
+            if (name in agent.arms) != (name in names):
+                raise
+
+
+def features_of(told: dict[str, Feature]) -> dict[str, Any]:
+    """Features as an agent takes them."""
+    found: dict[str, Any] = {}
+    for name, feature in told.items():
+        if feature.values is not None:
+            found[name] = feature.values
+        elif feature.period is not None:
+            found[name] = Cyclic(feature.period)
+        else:
+            found[name] = Numeric(feature.log, feature.curve)
+    return found
+
+
+def features_shown(described: list[list[Any]]) -> dict[str, Feature] | None:
+    """Features as a message has them."""
+    features = features_from(described)
+    if features is None:
+        return None
+    found = {}
+    for name, kind in features.kinds.items():
+        if isinstance(kind, Cyclic):
+            found[name] = Feature(period=kind.period)
+        elif isinstance(kind, Numeric):
+            found[name] = Feature(log=kind.log, curve=kind.curve)
+        else:
+            found[name] = Feature(values=list(kind))
+    return found
+
+
+def counted(counts: Counts) -> dict[str, int]:
+    """Counts as a message has them."""
+    odd = getattr(counts, "odd", Odd())
+    found = counts._asdict() | odd._asdict()
+    return {**found, "vanished": counts.vanished, "void": counts.void}

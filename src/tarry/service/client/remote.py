@@ -1,0 +1,333 @@
+"""`RemoteAgent`: an agent of a service, with the methods of `tarry.Agent`."""
+
+import math
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from tarry.checks import check_payoff
+from tarry.errors import ConflictError, InputError, JournalError, LiveError
+from tarry.live.explain import ArmReport, Explanation
+from tarry.live.features import Cyclic, Features, Numeric
+from tarry.live.ids import as_id
+from tarry.live.plays import Counts, Odd, Play, PlayCounts, Told
+from tarry.live.refusals import no_id
+from tarry.live.requests import check_key
+from tarry.live.settings import check_delay, check_max_delay, check_names
+from tarry.live.timed import ActivePlay
+from tarry.policies.check import check_policy
+from tarry.policies.label import policy_label
+from tarry.service.client.block import RemoteBlock
+from tarry.service.client.connection import Connection, escaped
+
+if TYPE_CHECKING:
+    from tarry.logs.log import Log
+
+MOST_PLAYS = 100_000  # of a history
+WATCHED = 10_000  # plays asked for here whose beginning is remembered
+TAKEN = ("lease", "heartbeat", "features", "seed", "horizon")
+
+
+class RemoteAgent:
+    """An agent of a service; made by `tarry.connect(...).agent(...)`.
+
+    Its methods are those of `tarry.Agent`. The time of a play runs from when the answer to `ask`
+    is here until `tell` is called here, so the way to the service and back is no part of it.
+    """
+
+    def __init__(self, connection: Connection, path: str, shown: Mapping[str, Any]) -> None:
+        self.connection = connection
+        self.name: str = shown["name"]
+        self.payoff: str = shown["payoff"]
+        self.max_delay: float = shown["max_delay"]
+        self.lease: float | None = shown["lease"]
+        self.heartbeat: float | None = shown["heartbeat"]
+        self.policy: str = shown["policy"]
+        self._path = path
+        self._shown = shown
+        self._began: OrderedDict[int, float] = OrderedDict()
+
+    def checked(self, wanted: Mapping[str, Any]) -> Self:
+        """Refuse if it is another agent than the one that is wanted."""
+        have = dict(self._shown)
+        have["arms"] = sorted(arm["name"] for arm in have["arms"])
+        for what, given in wanted.items():
+            there = have.get(what)
+            if what in have and there != (sorted(given) if what == "arms" else given):
+                raise JournalError(
+                    f"The agent {self.name!r} has {what} {there!r}, but {given!r} is given, and "
+                    f"the key may not change it; give the same."
+                )
+        return self
+
+    def ask(self, context: Mapping[str, Any] | None = None, *, key: str | None = None) -> Play:
+        """Choose an arm and start a play of it; see `tarry.Agent.ask`."""
+        call = self._asking(context, key)
+        return self._asked(self.connection.call("POST", **call))
+
+    def tell(self, play: Play | ActivePlay | int, delay: float | None = None) -> Told:
+        """The play came back just now, or took `delay` seconds; see `tarry.Agent.tell`."""
+        body = self._telling(play, delay)
+        return Told(self.connection.call("POST", f"{self._path}/tell", body)["told"])
+
+    def fail(self, play: Play | ActivePlay | int) -> Told:
+        """The play ended in failure; see `tarry.Agent.fail`."""
+        return Told(self.connection.call("POST", f"{self._path}/fail", self._which(play))["told"])
+
+    def cancel(self, play: Play | ActivePlay | int) -> bool:
+        """Nobody watches this play any longer; see `tarry.Agent.cancel`."""
+        answer = self.connection.call("POST", f"{self._path}/cancel", self._which(play))
+        return bool(answer["cancelled"])
+
+    def alive(self, play: Play | ActivePlay | int, seconds: float) -> bool:
+        """The play has lasted so long, and goes on; see `tarry.Agent.alive`."""
+        body = self._reporting(play, seconds)
+        return bool(self.connection.call("POST", f"{self._path}/alive", body)["out"])
+
+    async def ask_async(
+        self, context: Mapping[str, Any] | None = None, *, key: str | None = None
+    ) -> Play:
+        """As `ask`; the event loop goes on."""
+        call = self._asking(context, key)
+        return self._asked(await self.connection.call_async("POST", **call))
+
+    async def tell_async(self, play: Play | ActivePlay | int, delay: float | None = None) -> Told:
+        """As `tell`; the event loop goes on."""
+        body = self._telling(play, delay)
+        answer = await self.connection.call_async("POST", f"{self._path}/tell", body)
+        return Told(answer["told"])
+
+    async def fail_async(self, play: Play | ActivePlay | int) -> Told:
+        """As `fail`; the event loop goes on."""
+        body = self._which(play)
+        answer = await self.connection.call_async("POST", f"{self._path}/fail", body)
+        return Told(answer["told"])
+
+    async def cancel_async(self, play: Play | ActivePlay | int) -> bool:
+        """As `cancel`; the event loop goes on."""
+        body = self._which(play)
+        answer = await self.connection.call_async("POST", f"{self._path}/cancel", body)
+        return bool(answer["cancelled"])
+
+    async def alive_async(self, play: Play | ActivePlay | int, seconds: float) -> bool:
+        """As `alive`; the event loop goes on."""
+        body = self._reporting(play, seconds)
+        answer = await self.connection.call_async("POST", f"{self._path}/alive", body)
+        return bool(answer["out"])
+
+    def play(self, context: Mapping[str, Any] | None = None) -> RemoteBlock:
+        """A block that is a play: `with agent.play() as play:`, or `async with`."""
+        return RemoteBlock(self, context)
+
+    def add_arm(self, name: str) -> None:
+        """A new arm, which can be chosen from now on."""
+        check_names([name])
+        try:
+            self.connection.call("POST", f"{self._path}/arms", {"arm": name}, done="conflict")
+        except ConflictError as error:  # as an agent says it
+            raise InputError(str(error)) from error
+
+    def remove_arm(self, name: str) -> None:
+        """Take an arm out for good."""
+        self.connection.call("DELETE", self._arm(name), done="arm")
+
+    def pause_arm(self, name: str) -> None:
+        """Do not choose this arm until it is resumed."""
+        self.connection.call("POST", f"{self._arm(name)}/pause")
+
+    def resume_arm(self, name: str) -> None:
+        """Choose among this arm and the others again."""
+        self.connection.call("POST", f"{self._arm(name)}/resume")
+
+    def stopwatch(self) -> Callable[[], float]:
+        """A function that returns the seconds since now, for `tell`."""
+        begin = time.monotonic()
+        return lambda: time.monotonic() - begin
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The names of the arms, paused ones included."""
+        return tuple(arm["name"] for arm in self._look()["arms"])
+
+    @property
+    def paused(self) -> tuple[str, ...]:
+        """The names of the arms that are paused."""
+        return tuple(arm["name"] for arm in self._look()["arms"] if arm["paused"])
+
+    @property
+    def counts(self) -> Counts:
+        """How many plays were asked, returned, are pending, and so on."""
+        return _counts(self._look()["counts"])
+
+    @property
+    def trouble(self) -> str:
+        """Why the service cannot make facts durable just now; empty if it can."""
+        return str(self._look()["store"])
+
+    def explain(self, context: Mapping[str, Any] | None = None) -> Explanation:
+        """What is known of each arm, and why it is or is not chosen; prints as a table."""
+        body = {} if context is None else {"context": plain(context)}
+        told = self.connection.call("POST", f"{self._path}/explain", body)
+        known = {field.name for field in fields(ArmReport)}
+        rows = [
+            ArmReport(**{name: _number(name, x) for name, x in row.items() if name in known})
+            for row in told["arms"]
+        ]
+        counts = _counts(told["counts"])
+        return Explanation(
+            told["policy"], told["payoff"], counts, tuple(rows), warning=told["warning"]
+        )
+
+    def history(self) -> "Log":
+        """The latest plays, at most 100 000 of them, as a `tarry.Log`."""
+        import numpy as np
+
+        from tarry.logs.log import Log
+
+        told = self.connection.call("GET", f"{self._path}/history?limit={MOST_PLAYS}")
+        return Log(
+            names=tuple(told["arms"]),
+            arms=np.array(told["arm"], np.int64),
+            times=np.array(told["time"], np.float64),
+            finished=np.array(told["finished"], bool),
+            max_delay=told["max_delay"],
+            starts=np.array(told["start"], np.float64),
+            context={"status": told["status"], **told["context"]},
+        )
+
+    def backup(self, path: Any) -> None:
+        """The store is where the service is."""
+        raise LiveError(
+            f"The agent {self.name!r} is kept by a service, so nothing is copied to {path}; copy "
+            f"its store there."
+        )
+
+    def close(self) -> None:
+        """Nothing to let go of; the connection is closed by whoever made it."""
+
+    def __enter__(self) -> Self:
+        """The agent itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Nothing."""
+
+    def __repr__(self) -> str:
+        """A line a person can read, without asking the service."""
+        where = self.connection.address
+        return f"<RemoteAgent {self.name!r} of {self.policy}, {self.payoff}, at {where}>"
+
+    def _look(self) -> Any:
+        return self.connection.call("GET", self._path)
+
+    def _arm(self, name: str) -> str:
+        check_names([name])
+        return f"{self._path}/arms/{escaped(name)}"
+
+    def _asking(self, context: Mapping[str, Any] | None, key: str | None) -> dict[str, Any]:
+        body = {} if context is None else {"context": plain(context)}
+        if key is not None:
+            check_key(key)
+            if key != key.strip():
+                raise InputError(
+                    f"The key is {key!r}; on the way to a service blanks at its ends are lost, so "
+                    f"leave them out."
+                )
+        headers = {"idempotency-key": secrets.token_urlsafe(16) if key is None else key}
+        return {"path": f"{self._path}/ask", "body": body, "headers": headers}
+
+    def _asked(self, answer: Any) -> Play:
+        play = Play(int(answer["play"]), answer["arm"], answer["time"])
+        if self.lease is None:
+            self._began[play.id] = time.monotonic()
+            if len(self._began) > WATCHED:
+                self._began.popitem(last=False)
+        return play
+
+    def _telling(self, play: Any, delay: float | None) -> dict[str, Any]:
+        body = self._which(play)
+        began = self._began.pop(int(body["play"]), None)
+        if delay is not None:
+            body["delay"] = check_delay(delay) / 1e6
+        elif began is not None:
+            body["delay"] = round(time.monotonic() - began, 6)
+        return body
+
+    def _reporting(self, play: Any, seconds: float) -> dict[str, Any]:
+        return {**self._which(play), "seconds": check_delay(seconds) / 1e6}
+
+    def _which(self, play: Any) -> dict[str, Any]:
+        whole = as_id(getattr(play, "id", play))
+        if whole is None or not 0 <= whole < 2**63:
+            raise no_id(play)
+        return {"play": str(whole)}
+
+
+def wanted(
+    policy: Any, arms: Sequence[str], payoff: str, max_delay: float, more: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The body that makes an agent."""
+    check_payoff(payoff)
+    body: dict[str, Any] = {
+        "arms": check_names(arms),
+        "payoff": payoff,
+        "max_delay": check_max_delay(max_delay) / 1e6,
+    }
+    for name in more:
+        if name not in TAKEN:
+            raise InputError(
+                f"{name} is nothing that an agent of a service takes; it takes {', '.join(TAKEN)}."
+            )
+    if policy is not None:
+        if not isinstance(policy, str):
+            check_policy(policy, payoff)
+        body["policy"] = policy if isinstance(policy, str) else policy_label(policy)
+    body |= {name: value for name, value in more.items() if value is not None}
+    if body.get("features") is not None:
+        body["features"] = described(body["features"])
+    return body
+
+
+def described(features: Mapping[str, Any]) -> dict[str, Any]:
+    """Features as the service takes them."""
+    found: dict[str, Any] = {}
+    for name, kind in Features(features).kinds.items():
+        if isinstance(kind, Numeric):
+            found[name] = {"log": kind.log, "curve": kind.curve}
+        elif isinstance(kind, Cyclic):
+            found[name] = {"period": kind.period}
+        else:
+            found[name] = {"values": list(kind)}
+    return found
+
+
+def plain(context: Any) -> Any:
+    """A context that JSON can hold; what it is to have is said by the service."""
+    if not isinstance(context, Mapping):
+        return context
+    return {str(name): _plain(value) for name, value in context.items()}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _number(name: str, value: Any) -> Any:
+    return math.nan if value is None and name in ("mean", "low", "high") else value
+
+
+def _counts(told: Mapping[str, int]) -> Counts:
+    odd = Odd(**{name: told[name] for name in Odd._fields if name in told})
+    counts = Counts(*(told[name] for name in PlayCounts._fields)).with_odd(odd)
+    return counts.with_leases(told["vanished"], told["void"])

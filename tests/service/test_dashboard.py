@@ -1,0 +1,249 @@
+"""The dashboard in a real browser, in each of its states: light and dark, phone and wide screen."""
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from tests.service.browser import SETTINGS, chromium
+from tests.service.canned import STATIC, Canned
+from tests.service.states import MAKERS, state
+
+LAYOUT = (Path(__file__).parent / "layout.js").read_text()
+SIZES = ((390, 844), (1280, 800))
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One for all tests."""
+    with sync_playwright() as play:
+        launched = play.chromium.launch(executable_path=chromium(), args=SETTINGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def server() -> Iterator[Canned]:
+    """A server that says what the test wants."""
+    made = Canned()
+    yield made
+    made.close()
+
+
+class Watched:
+    """A page, with what it complains of and where it sends requests to."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.errors: list[str] = []
+        self.asked: list[str] = []
+        page.on("console", self._hear)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", lambda request: self.asked.append(request.url))
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.errors.append(message.text)
+
+    def shows(self, screen: str) -> None:
+        """Wait for a screen."""
+        self.page.wait_for_selector(f'#main[data-screen="{screen}"]', state="attached")
+
+    def check_layout(self) -> None:
+        """Nothing is cut, nothing overlaps, everything can be read, in all sizes and colours."""
+        for width, height in SIZES:
+            self.page.set_viewport_size({"width": width, "height": height})
+            for scheme in ("light", "dark"):
+                self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+                self.page.evaluate(
+                    "() => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 30)))"
+                )
+                assert self.page.evaluate(LAYOUT) == [], (width, scheme)
+
+
+@pytest.fixture
+def watched(browser: Browser) -> Iterator[Watched]:
+    """A page in a context of its own."""
+    context = browser.new_context(timezone_id="UTC", locale="en-GB")
+    yield Watched(context.new_page())
+    context.close()
+
+
+def test_what_is_measured(server: Canned, watched: Watched) -> None:
+    """Text that is cut, covered or too pale is found."""
+    server.views = {"settled": state("settled")}
+    watched.page.goto(server.address)
+    watched.shows("agent")
+    spoil = (
+        "(rules) => { for (const [e, s] of rules) document.querySelector(e).style.cssText += s; }"
+    )
+    for selector, style, found in (
+        (".sentence", "white-space: nowrap; font-size: 90px", "is cut by the window"),
+        (".more", "margin-top: -30px", "overlap"),
+        (".about", "color: #aaa; opacity: 1", "has a contrast of"),
+        (".curves .grid text", "transform: translateX(-60px)", "is cut by its drawing"),
+    ):
+        watched.page.evaluate(spoil, [[selector, style]])
+        assert any(found in said for said in watched.page.evaluate(LAYOUT)), found
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_states_of_an_agent(server: Canned, watched: Watched, name: str) -> None:
+    """Each is laid out well, and asks nobody else for anything."""
+    doc = state(name)
+    server.views = {doc["name"]: doc}
+    watched.page.goto(server.address)
+    watched.shows("agent")
+    watched.check_layout()
+    assert watched.errors == []
+    assert all(url.startswith(server.address) for url in watched.asked)
+    assert watched.page.inner_text("h1.sentence").replace("\xa0", " ") == doc["sentences"][0]
+
+
+def test_it_is_quickly_there(server: Canned, watched: Watched) -> None:
+    """First paint within a second; the best of three, since others may be at work here."""
+    server.views = {"settled": state("settled")}
+    paints = []
+    for _ in range(3):
+        watched.page.goto(server.address)
+        watched.shows("agent")
+        first = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+        paints.append(watched.page.evaluate(first))
+    assert min(paints) < 1000
+
+
+def test_screens_without_an_agent(server: Canned, watched: Watched) -> None:
+    """No agent; then several; then one of them."""
+    watched.page.goto(server.address)
+    watched.shows("none")
+    watched.check_layout()
+    server.views = {name: state(name) | {"name": name} for name in ("early", "troubled")}
+    watched.shows("all")
+    watched.page.wait_for_selector(".agents li.alarmed")
+    watched.check_layout()
+    watched.page.click(".agents >> text=troubled")
+    watched.shows("agent")
+    assert watched.page.inner_text(".alarms").count("\n") >= 3
+    watched.page.select_option(".pick select", "")
+    watched.shows("all")
+    assert watched.errors == []
+
+
+def test_keys(server: Canned, watched: Watched) -> None:
+    """Asked for once; a wrong one is said to be wrong."""
+    server.key = "right"
+    server.views = {"early": state("early")}
+    watched.page.goto(server.address)
+    watched.shows("key")
+    watched.check_layout()
+    watched.page.keyboard.type("wrong")
+    watched.page.keyboard.press("Enter")
+    watched.page.wait_for_selector("#refused:not(:empty)")
+    watched.check_layout()
+    watched.page.keyboard.type("right")
+    watched.page.keyboard.press("Enter")
+    watched.shows("agent")
+    watched.page.reload()
+    watched.shows("agent")
+
+
+def test_a_server_that_goes(server: Canned, watched: Watched) -> None:
+    """What was there stays, with its age; a page that starts without a server says so."""
+    server.views = {"settled": state("settled")}
+    watched.page.goto(server.address)
+    watched.shows("agent")
+    server.close()
+    watched.page.wait_for_selector(".notice:not([hidden])")
+    assert "No word from the server since" in watched.page.inner_text(".notice")
+    assert watched.page.inner_text(".status") == "no connection"
+    watched.check_layout()
+
+
+def test_a_server_that_was_never_there(server: Canned, watched: Watched) -> None:
+    """The first answer fails."""
+    watched.page.route("**/v1/**", lambda route: route.abort())
+    watched.page.goto(server.address)
+    watched.shows("gone")
+    watched.check_layout()
+    watched.page.unroute("**/v1/**")
+    watched.page.click("text=Try again now")
+    watched.shows("none")
+
+
+def test_new_figures_change_nothing_else(server: Canned, watched: Watched) -> None:
+    """Rows, lines and what has the focus stay the same elements."""
+    doc = state("settled")
+    server.views = {"settled": doc}
+    watched.page.goto(server.address)
+    watched.shows("agent")
+    watched.page.evaluate(
+        "() => { const all = document.querySelectorAll('tbody tr, .curves path, .fact');"
+        " for (const e of all) e.old = 1;"
+        " document.querySelector('th.c-mean button').focus(); }"
+    )
+    later: dict[str, Any] = copy.deepcopy(doc)
+    later["plays"] = 4321
+    later["arms"][1]["mean"] += 1.0
+    server.views = {"settled": later}
+    watched.page.wait_for_selector("text=4321 plays")
+    anew = "[...document.querySelectorAll('tbody tr, .curves path, .fact')].filter((e) => !e.old)"
+    assert watched.page.evaluate(f"{anew}.length") == 0
+    assert watched.page.evaluate("document.activeElement.textContent").startswith("Mean")
+    assert watched.errors == []
+
+
+def test_keyboard_and_words(server: Canned, watched: Watched) -> None:
+    """Columns are sorted, arms found and curves read without a mouse; tables stay tables."""
+    doc = state("thousand")
+    server.views = {doc["name"]: doc}
+    page = watched.page
+    page.goto(server.address)
+    watched.shows("agent")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.focus("th.c-plays button")
+    page.keyboard.press("Enter")
+    assert page.get_attribute("th.c-plays", "aria-sort") == "descending"
+    counts = [arm["plays"] for arm in doc["arms"]]
+    assert page.inner_text("tbody tr:first-child .c-plays .number") == str(max(counts))
+    page.keyboard.press("/")
+    page.keyboard.type("ü <b>")
+    assert page.locator("tbody tr").count() == 1
+    assert "Ü <b>42</b> & \\u{202e}mirror" in page.inner_text("tbody tr")
+    assert page.locator("tbody tr b").count() == 0
+    page.fill(".filter input", "")
+    page.click("text=Show all 1000")
+    assert page.locator("tbody tr").count() == 1000
+    page.click("text=Show fewer")
+    page.focus("svg.curves")
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text(".read").startswith("After ")
+    assert page.get_by_role("table").count() == 1
+    assert page.get_by_role("columnheader").count() == 6
+    assert page.inner_text("#spoken") == doc["sentence"]
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.get_by_role("rowheader").count() == 12
+
+
+def test_colours_can_be_chosen(server: Canned, watched: Watched) -> None:
+    """And are kept."""
+    page = watched.page
+    page.emulate_media(color_scheme="light")
+    page.goto(server.address)
+    watched.shows("none")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    before = page.evaluate(paper)
+    page.click("button.theme")
+    page.click("button.theme")
+    assert page.inner_text("button.theme") == "dark"
+    dark = page.evaluate(paper)
+    page.reload()
+    assert page.evaluate(paper) == dark != before
+
+
+def test_all_files_are_small() -> None:
+    """All that a browser loads, without any compression."""
+    assert sum(path.stat().st_size for path in STATIC.iterdir()) < 100_000
