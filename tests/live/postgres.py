@@ -27,6 +27,13 @@ def server() -> Database:
     return database
 
 
+def new_database() -> str:
+    """The address of an empty database, for what looks at all agents of one."""
+    name = f"db{next(_names)}"
+    rows(f'CREATE DATABASE "{name}"')
+    return server().url.removesuffix("postgres") + name
+
+
 def new_name() -> str:
     """A name that no agent has yet."""
     return f"agent {next(_names)} at {time.monotonic_ns()}"

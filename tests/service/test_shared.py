@@ -1,9 +1,11 @@
 """Several services over one database are one service."""
 
 import pytest
-from tests.live.postgres import new_name, opened, rows, server
+from tests.live.postgres import new_database, new_name, opened, rows
 from tests.service.serving import FRA, running
 from tests.service.test_access import PAGE, Door
+
+from tarry.service.shelves import CONNECTIONS
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -11,7 +13,7 @@ pytestmark = pytest.mark.xdist_group("postgres")
 def test_two_are_one() -> None:
     """Agents, plays, keys of requests and tokens of one are those of the other."""
     name, page = new_name(), new_name()
-    url = server().url
+    url = new_database()
     with running(url) as first, running(url) as second:
         path = f"/v1/agents/{name}"
         assert second.call("GET", path).status_code == 404
@@ -42,11 +44,27 @@ def test_two_are_one() -> None:
 
 def test_an_agent_that_does_not_say_what_it_is_is_left_alone() -> None:
     """Whoever wrote it; the others are served."""
-    name, odd = new_name(), new_name()
-    opened(new_name()).close()  # so that there are tables
-    rows("INSERT INTO tarry.agent (name, settings, created) VALUES (%s, '{}', 0)", odd)
-    with running(server().url) as here:
+    name, odd, url = new_name(), new_name(), new_database()
+    opened(new_name(), url).close()  # so that there are tables
+    rows("INSERT INTO tarry.agent (name, settings, created) VALUES (%s, '{}', 0)", odd, url=url)
+    with running(url) as here:
         assert here.call("PUT", f"/v1/agents/{name}", FRA).status_code == 201
         answer = here.call("POST", f"/v1/agents/{odd}/ask", {})
         assert answer.status_code == 503
         assert "does not say its policy" in answer.text
+
+
+def test_many_agents_do_not_use_up_the_connections_of_the_database() -> None:
+    """Some are opened at the start, the others when they are needed."""
+    url = new_database()
+    names = [f"agent {number:02}" for number in range(CONNECTIONS + 4)]
+    for name in names:
+        opened(name, url).close()
+    taken = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    with running(url) as here:
+        ((before,),) = rows(taken, url=url)
+        assert before <= CONNECTIONS + 1  # one is ours
+        assert here.call("GET", "/v1/agents").json()["agents"] == names
+        here.ask(names[-1])
+        ((after,),) = rows(taken, url=url)
+        assert after == before + 1

@@ -22,9 +22,8 @@ from tarry.policies.label import policy_label
 from tarry.service.messages import LONGEST_NAME, AgentBody, Feature, is_name
 from tarry.service.problems import RefusedError
 from tarry.service.shares import Shares
-from tarry.service.shelves import Shelf
+from tarry.service.shelves import MOST_AGENTS, Shelf
 
-MOST_AGENTS = 1000
 MOST_CHANGES = 100  # arms that a PUT may add or take out
 REMEMBERED = 50_000  # ended plays of which the answers are remembered: some seconds of full load
 LOOK_AGAIN = 1.0  # seconds until a name that nobody knew is looked for again
@@ -60,11 +59,13 @@ class Agents:
     def open_all(self, patience: float = math.inf) -> None:
         """Open what is on the shelf, where nobody else serves it; `open_rest` does what is left.
 
-        What cannot be opened is said and left alone, unless it is all there is.
+        Of a database, which has few connections, no more than some: the others are opened when
+        somebody asks for them. What cannot be opened is said and left alone, unless it is all
+        there is.
         """
         self.shelf.hold()
         until = time.monotonic() + patience
-        self._rest = self.shelf.names()[:MOST_AGENTS]
+        self._rest = self.shelf.names()[: self.shelf.at_once]
         while self._rest and time.monotonic() < until:
             try:
                 self._open(self._rest.pop(0))

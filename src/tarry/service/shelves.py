@@ -21,6 +21,8 @@ from tarry.service.problems import RefusedError
 
 ENDING = ".db"
 SECRET = 32  # bytes
+MOST_AGENTS = 1000  # of a service
+CONNECTIONS = 16  # of the database, one for each agent, that a service takes before it needs them
 LONGEST_FILE = 200  # bytes of a file's name
 SCHEME = re.compile(r"([A-Za-z][\w+.-]*):/")
 
@@ -31,6 +33,7 @@ class Shelf(Protocol):
     kind: str
     text: str  # where that is, for people
     single: bool  # whether it holds one agent, without which there is nothing to serve
+    at_once: int  # how many of its agents are opened before anybody asks for them
 
     def hold(self) -> None:
         """Keep other services from what is here, unless it can be shared."""
@@ -87,6 +90,7 @@ class MemoryShelf:
     kind = "memory"
     text = "in memory"
     single = False
+    at_once = MOST_AGENTS
 
     def hold(self) -> None:
         """See `Shelf`; nobody else can see it."""
@@ -116,6 +120,7 @@ class FolderShelf:
 
     kind = "sqlite"
     single = False
+    at_once = MOST_AGENTS
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -165,6 +170,7 @@ class FileShelf:
 
     kind = "sqlite"
     single = True
+    at_once = 1
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -211,6 +217,7 @@ class DatabaseShelf:
 
     kind = "postgres"
     single = False
+    at_once = CONNECTIONS
 
     def __init__(self, address: str) -> None:
         self.address = address
