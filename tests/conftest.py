@@ -19,6 +19,7 @@ settings.register_profile("explore", deadline=None, max_examples=1000, print_blo
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of one policy run in one process: two would compile its rule at once, for seconds."""
     for item in items:
@@ -29,3 +30,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             "xdist_group"
         ):
             item.add_marker(pytest.mark.xdist_group(policy.__name__))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Groups must have reached those who hand out the tests, which they do in a test's name."""
+    if not getattr(session.config.option, "loadgroup", False):
+        return
+    for item in session.items:
+        if item.get_closest_marker("xdist_group") and "@" not in item.nodeid:
+            pytest.exit(f"{item.nodeid} has lost its group: pytest and pytest-xdist do not fit.", 3)

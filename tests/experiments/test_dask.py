@@ -105,6 +105,7 @@ def test_lost_scheduler_is_one_sentence(
             cluster.scheduler.kill()
 
     settings = {"horizon": 200_000, "runs": 12, "folder": tmp_path}
+    wait_until(lambda: workers_of(cluster.address) > 0)
     with (
         pytest.raises(ExecutorError, match=r"The Dask scheduler at '.*' is gone; finished runs"),
         connect(cluster.address) as executor,
