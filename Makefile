@@ -10,7 +10,7 @@ VENV := .venv
 NEWEST := .venv-newest
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.complete
-WORKERS ?= 2
+WORKERS ?= 3
 PORT ?= 8000
 ARGS ?=
 
