@@ -97,6 +97,19 @@ class Block(ABC):
         self._check_new()
         return self._begin(self._agent.ask(self._context))
 
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Tell how it ended, unless that was told in the block."""
+        self._settle(error)
+
+    def _settle(self, error: BaseException | None) -> None:
+        if not self.is_over():
+            self.finish(*self._meant(error))
+
     def _begin(self, play: Play) -> ActivePlay:
         self._play = play
         self._watch = self._agent.stopwatch()
@@ -143,15 +156,6 @@ class TimedPlay(Block):
             self._agent._flush(self._seq)
         return self._agent._engine.outcome(outcome, self._seq, kind)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Tell how it ended."""
-        self._end(error)
-
     async def __aenter__(self) -> ActivePlay:
         """Ask; the event loop goes on while the disk is written."""
         self._check_new()
@@ -165,7 +169,7 @@ class TimedPlay(Block):
         trace: TracebackType | None,
     ) -> None:
         """Tell how it ended."""
-        self._end(error)
+        self._settle(error)
         if error is None or isinstance(error, Exception):  # else this is no time to wait
             await self._agent._flush_async(self._seq)
 
@@ -175,7 +179,3 @@ class TimedPlay(Block):
             self._waits = False  # this is no time to wait
             with contextlib.suppress(Exception):
                 self.finish(CANCEL)
-
-    def _end(self, error: BaseException | None) -> None:
-        if not self.is_over():
-            self.finish(*self._meant(error))

@@ -38,16 +38,6 @@ class RemoteBlock(Block):
             return self._send(kind, delay)
         return kind == CANCEL or (Told.RETURNED if first else Told.REPEATED)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Tell how it ended."""
-        if self._end is None:
-            self.finish(*self._meant(error))
-
     async def __aenter__(self) -> ActivePlay:
         """Ask; the event loop goes on."""
         self._check_new()
