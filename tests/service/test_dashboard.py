@@ -1,6 +1,7 @@
 """The dashboard in a real browser, in each of its states: light and dark, phone and wide screen."""
 
 import copy
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,23 @@ def test_screens_without_an_agent(server: Canned, watched: Watched) -> None:
     watched.page.select_option(".pick select", "")
     watched.shows("all")
     assert watched.errors == []
+
+
+def test_an_agent_that_cannot_be_shown_hides_no_other(server: Canned, watched: Watched) -> None:
+    """The list says what is wrong with it, in the words of the server."""
+    server.views = {name: state(name) | {"name": name} for name in ("early", "settled")}
+    problem = json.dumps({"detail": "The agent 'early' does not say its policy."})
+    watched.page.route(
+        "**/early/view",
+        lambda route: route.fulfill(
+            status=503, content_type="application/problem+json", body=problem
+        ),
+    )
+    watched.page.goto(server.address)
+    watched.shows("all")
+    watched.page.wait_for_selector(".agents >> text=lasts longest")
+    assert "does not say its policy" in watched.page.inner_text(".agents li.alarmed")
+    watched.check_layout()
 
 
 def test_keys(server: Canned, watched: Watched) -> None:

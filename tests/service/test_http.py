@@ -13,11 +13,11 @@ from urllib.parse import quote
 import pytest
 from tests.service.serving import FRA, Running, running
 
-from tarry.service.agents import MOST_AGENTS
 from tarry.service.app import MOST
 from tarry.service.openapi import described, problems_of
 from tarry.service.operations import OPERATIONS
 from tarry.service.reference import reference
+from tarry.service.shelves import MOST_AGENTS
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from tests.live.postgres import new_database, new_name, opened, rows
 from tests.service.serving import FRA, running
 from tests.service.test_access import PAGE, Door
 
+from tarry.service.agents import RESTS
 from tarry.service.shelves import CONNECTIONS
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -68,3 +69,27 @@ def test_many_agents_do_not_use_up_the_connections_of_the_database() -> None:
         here.ask(names[-1])
         ((after,),) = rows(taken, url=url)
         assert after == before + 1
+
+
+def test_agents_that_nobody_uses_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one unused for longest first, not before its time, and it is there when asked for."""
+    url = new_database()
+    with running(url) as here:
+        agents = here.service.agents
+        monkeypatch.setattr(agents.shelf, "at_once", 1)
+        for name in ("old", "older", "new"):
+            assert here.call("PUT", f"/v1/agents/{name}", FRA).status_code == 201
+        play = here.ask("older")
+        assert agents.let_rest() == []
+        assert len(agents.open) == 3
+        agents.open["older"].used_at -= RESTS + 2
+        agents.open["old"].used_at -= RESTS + 1
+        monkeypatch.setattr("tarry.service.agents.GRACE", 0.0)
+        over = agents.let_rest()
+        assert [served.name for served in over] == ["older", "old"]
+        assert list(agents.open) == ["new"]
+        for served in over:
+            served.close()
+        body = {"play": play["play"], "delay": 0.5}
+        answer = here.call("POST", "/v1/agents/older/tell", body)
+        assert answer.json() == {"told": "returned"}

@@ -27,6 +27,10 @@ from tarry.service.shelves import MOST_AGENTS, Shelf
 MOST_CHANGES = 100  # arms that a PUT may add or take out
 REMEMBERED = 50_000  # ended plays of which the answers are remembered: some seconds of full load
 LOOK_AGAIN = 1.0  # seconds until a name that nobody knew is looked for again
+RESTS = (
+    600.0  # seconds after which an agent that nobody uses is let go, where others need the place
+)
+GRACE = 15.0  # seconds for those who have just begun to use it
 FILES_FOR_CALLERS = 256  # of those that the process may have open
 log = logging.getLogger("tarry.service")
 
@@ -39,10 +43,18 @@ class Served:
         self.agent = agent
         self.shared = shared  # with other processes
         self.asked_at = -math.inf  # by the clock of the event loop
+        self.used_at = time.monotonic()
         self.writers: set[int] = set()  # processes whose plays were heard of here
         self.shares = Shares()
         self.drawing: asyncio.Future[bytes] | None = None  # its latest view
         self.drawn_at = 0.0
+
+    def close(self) -> None:
+        """Let go of the agent; what fails is said."""
+        try:
+            self.agent.close()
+        except TarryError as error:
+            log.error("%s", error)  # noqa: TRY400  # one sentence
 
 
 class Agents:
@@ -55,6 +67,7 @@ class Agents:
         self._unknown: dict[str, float] = {}  # names nobody knew, and when
         self._lock: asyncio.Lock | None = None
         self._rest: list[str] = []  # names that are to be opened yet
+        self._resting: list[tuple[float, Served]] = []  # forgotten, and when to close them
 
     def open_all(self, patience: float = math.inf) -> None:
         """Open what is on the shelf, where nobody else serves it; `open_rest` does what is left.
@@ -91,6 +104,7 @@ class Agents:
         """The agent of this name, opened if it is not yet."""
         served = self.open.get(name)
         if served is not None:
+            served.used_at = time.monotonic()
             return served
         if time.monotonic() - self._unknown.get(name, -LOOK_AGAIN) >= LOOK_AGAIN:
             async with self._alone():
@@ -107,14 +121,27 @@ class Agents:
         async with self._alone():
             return await asyncio.to_thread(self._put, name, body)
 
+    def let_rest(self) -> list[Served]:
+        """Forget shared agents that nobody uses, if there are many; those that can be closed now.
+
+        Who had found one before it was forgotten may use it for a while yet.
+        """
+        now = time.monotonic()
+        many = len(self.open) - self.shelf.at_once
+        if self.shelf.kind == "postgres" and many > 0:
+            idle = [served for served in self.open.values() if served.used_at < now - RESTS]
+            for served in sorted(idle, key=lambda served: served.used_at)[:many]:
+                self._resting.append((now + GRACE, self.open.pop(served.name)))
+        over = [served for until, served in self._resting if until <= now]
+        self._resting = [(until, served) for until, served in self._resting if until > now]
+        return over
+
     def close(self) -> None:
         """Let go of all of them; what fails is said."""
-        for served in self.open.values():
-            try:
-                served.agent.close()
-            except TarryError as error:
-                log.error("%s", error)  # noqa: TRY400  # one sentence
+        for served in [*self.open.values(), *(served for _, served in self._resting)]:
+            served.close()
         self.open.clear()
+        self._resting.clear()
         self.shelf.let_go()
 
     def _alone(self) -> asyncio.Lock:

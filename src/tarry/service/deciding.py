@@ -16,9 +16,7 @@ ENDS = ("agent", "play", "conflict", "store")
 
 async def served_of(call: Call) -> Served:
     """The agent that is spoken of."""
-    name = call.words["name"]
-    agents = call.service.agents
-    return agents.open.get(name) or await agents.get(name)
+    return await call.service.agents.get(call.words["name"])
 
 
 @operation(

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import math
+import time
 from typing import Any
 
 import msgspec
@@ -111,6 +112,7 @@ async def view(call: Call) -> Response:
 async def drawn(served: Served) -> bytes:
     """The view as JSON, made at most once per second however many look at it."""
     now = asyncio.get_running_loop().time()
+    served.used_at = time.monotonic()
     if served.drawing is None or now - served.drawn_at >= EVERY:
         served.drawn_at = now
         served.drawing = asyncio.ensure_future(asyncio.to_thread(_drawn, served))
@@ -163,15 +165,20 @@ async def stream(served: Served, over: asyncio.Event) -> Any:
 
 
 async def keep_following(agents: Agents, over: asyncio.Event) -> None:
-    """Note what is played of each agent now and then, so that who looks later sees how it began."""
+    """Note what is played of each agent now and then, so that who looks later sees how it began.
 
-    def follow() -> None:
+    Agents of a database that nobody uses are let go, if there are many.
+    """
+
+    def follow(resting: list[Served]) -> None:
+        for served in resting:
+            served.close()
         for served in list(agents.open.values()):
             with contextlib.suppress(TarryError):  # it was closed just now, say
                 served.shares.follow(served.agent)
 
     while not over.is_set():
-        await asyncio.to_thread(follow)
+        await asyncio.to_thread(follow, agents.let_rest())
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(over.wait(), FOLLOW)
 

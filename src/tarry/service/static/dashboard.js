@@ -190,9 +190,18 @@ async function list(signal) {
   cards.follow(names);
   while (!signal.aborted) {
     for (const name of names.slice(0, LISTED)) {
-      const doc = await get(`/v1/agents/${encodeURIComponent(name)}/view`);
-      if (signal.aborted) return;
       const [, text, small] = cards.get(name).firstChild.children;
+      let doc;
+      try {
+        doc = await get(`/v1/agents/${encodeURIComponent(name)}/view`);
+      } catch (error) { // one that cannot be opened, or was taken away, hides no other
+        if (!(error instanceof Refused) || [401, 403].includes(error.status)) throw error;
+        say(text, error.message);
+        say(small, "");
+        put(cards.get(name), { class: "alarmed" });
+        continue;
+      }
+      if (signal.aborted) return;
       say(text, joined(doc.sentence));
       say(small, `${plays(doc.plays)}, ${group(doc.out)} out`);
       put(cards.get(name), { class: doc.alarms.length || doc.store.state !== "ok" ? "alarmed" : "" });
