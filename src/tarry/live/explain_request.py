@@ -50,7 +50,7 @@ def for_arm(core: Core, rule: Any, row: ArmReport, arm: int, table: Plays) -> Ar
     if rule.evidence.known(arm) <= 0:
         return replace(row, why="never played yet, or nothing was heard")
     z = rule.scaler.z
-    alike = 1.0 / max(rule.familiar.doubt(arm, z), 1e-12)
+    alike = float(1.0 / max(rule.familiar.doubt(arm, z), 1e-12))
     rng = new_random(core.seed)
     expected, possible = [], []
     for number in range(1, DRAWS + 1):

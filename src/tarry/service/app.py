@@ -85,6 +85,8 @@ class App:
             answer = await self._call(operation, words, scope, headers, receive)
             if isinstance(answer, Response):
                 status = answer.status_code
+                if scope["method"] == "HEAD":  # a stream would not end
+                    answer = Response(status_code=status, headers=dict(answer.headers))
                 await answer(scope, receive, send)
                 return
             status, body, more = _parts(answer)
@@ -93,6 +95,9 @@ class App:
             is_private = kind == "store" and role == Role.PAGE  # it says where the store is
             status, body = problem(kind, AWAY if is_private else str(error))
             more = {"content-type": MEDIA.decode(), **getattr(error, "headers", {})}
+            origin = headers.get(b"origin", b"").decode("latin-1")
+            if role == Role.PAGE and self.service.knows_origin(origin):  # so that it is readable
+                more |= paging.cors(origin)
         except Exception:
             log.exception("A request to %s failed.", name or "nothing")
             status, body = problem("bug", "The service failed; its log says more.")

@@ -57,6 +57,10 @@ class Keys:
         """Whether there are any."""
         return bool(self.keys)
 
+    def origins(self) -> set[str]:
+        """The sites that some page key names."""
+        return {origin for key in self.keys for origin in key.origins}
+
     def find(self, secret: str) -> Key | None:
         """The key with this secret."""
         digest = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

@@ -42,16 +42,22 @@ class Service:
         self.metrics = Metrics(agents)
         self.over = asyncio.Event()
 
+    def knows_origin(self, origin: str) -> bool:
+        """Whether pages of this origin may use something here, with the right key."""
+        return self._is_here(origin) or origin in {*self.origins, *self.keys.origins()}
+
     def check_origin(self, origin: str, named: Sequence[str]) -> None:
         """Refuse pages of other origins than those that were named."""
-        allowed = named or self.origins
-        here = not self.keys and is_loopback(host_of(origin.partition("://")[2]))
-        if here or origin in allowed:
+        if self._is_here(origin) or origin in (named or self.origins):
             return
         how = "make a page key that names it" if self.keys else "name it with --origin"
         raise RefusedError(
             "origin", f"Pages of the origin {origin[:200]!r} may not use this; {how}."
         )
+
+    def _is_here(self, origin: str) -> bool:
+        """Whether a page is of this machine, where no keys are needed."""
+        return not self.keys and is_loopback(host_of(origin.partition("://")[2]))
 
 
 def is_loopback(host: str) -> bool:

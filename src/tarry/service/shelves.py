@@ -309,6 +309,16 @@ def settings_in(path: Path) -> dict[str, Any] | None:
 
 def secret_in(path: Path) -> bytes:
     """The secret in a file; made if there is none, readable for nobody else."""
+    try:
+        return _read_or_made(path)
+    except OSError as error:
+        raise InputError(
+            f"The secret of the service cannot be kept in {path} ({error.strerror}); see that the "
+            f"folder can be written."
+        ) from error
+
+
+def _read_or_made(path: Path) -> bytes:
     for _ in range(2):
         with contextlib.suppress(FileNotFoundError):
             secret = bytes.fromhex(path.read_text().strip())

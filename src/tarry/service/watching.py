@@ -48,10 +48,12 @@ async def explained(call: Call, context: dict[str, Any] | None = None) -> Explai
     served = await call.service.agents.get(call.words["name"])
     report = await asyncio.to_thread(served.agent.explain, context)
     arms = [
-        ArmExplained(**{name: known(getattr(row, name)) for name in ArmExplained.__struct_fields__})
+        ArmExplained(
+            **{name: known(plain(getattr(row, name))) for name in ArmExplained.__struct_fields__}
+        )
         for row in report.arms
     ]
-    counts = counted(report.counts)
+    counts = counted(report.counts.with_odd(served.agent.counts.odd))
     payoff = served.agent.payoff
     return Explained(
         policy=report.policy,

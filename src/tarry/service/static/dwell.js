@@ -79,7 +79,7 @@
   }
 
   function context() {
-    try { return set.context ? JSON.parse(set.context) : undefined; } catch { return undefined; }
+    try { return set.context ? JSON.parse(set.context) : undefined; } catch { console.warn("tarry: data-context is no JSON"); }
   }
 
   function ready() {

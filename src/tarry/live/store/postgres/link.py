@@ -71,7 +71,13 @@ def connected(address: str) -> Any:
         import psycopg
     except ImportError as error:
         raise MissingExtraError.of("An agent in PostgreSQL", "psycopg", "postgres") from error
-    given = psycopg.conninfo.conninfo_to_dict(address)
+    try:
+        given = psycopg.conninfo.conninfo_to_dict(address)
+    except psycopg.ProgrammingError:  # which quotes the address, and a password in it
+        raise InputError(
+            "The address of the database is malformed; write it as postgresql://user@host:5432/db, "
+            "and what is special in a name or password as %40 for @, %25 for %."
+        ) from None
     options: dict[str, Any] = {key: value for key, value in OPTIONS.items() if key not in given}
     options["client_encoding"] = "UTF8"  # whatever the address or the environment says
     db = psycopg.connect(address, autocommit=True, **options)
