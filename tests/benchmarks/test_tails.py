@@ -14,6 +14,7 @@ from benchmarks.tails.verdicts import by_chance, worst_no_worse
 from benchmarks.tails.worlds import PAYOFFS, World, all_worlds, always, small_problems, two_points
 
 import tarry
+from tarry.problems.problem import Payoff
 
 pytestmark = pytest.mark.xdist_group("SurvivalThompson")  # which is compiled once
 
@@ -116,6 +117,16 @@ def test_first_definition_gives_arms_up() -> None:
     ]
     assert np.median(lost) < 30
     assert 1 <= np.sum(np.array(lost) > 250) <= 12
+
+
+@pytest.mark.parametrize(("payoff", "lost"), [("cost", 148.295), ("reward", 103.781)])
+def test_first_definition_is_the_one_that_was(payoff: Payoff, lost: float) -> None:
+    """Regret of the code of that time on an instance of the page."""
+    problem = tarry.problems.bernoulli(30, 5000, seed=500_000)
+    run = tarry.play(
+        FirstThompson(), problem, payoff=payoff, horizon=150_000, seed=500_000, record=1
+    )
+    assert run.regret[-1] == pytest.approx(lost, abs=6e-4)
 
 
 def test_problems_are_as_different_as_the_page_says() -> None:
