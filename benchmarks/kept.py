@@ -13,7 +13,8 @@ import numpy as np
 from tarry.arrays import FloatArray
 from tarry.files import write_atomically
 
-OF_OURS = ("tarry.policies.", "benchmarks.increment.")  # where policies are defined
+# where policies are defined
+OF_OURS = ("tarry.policies.", "benchmarks.increment.", "benchmarks.tails.first")
 
 
 def code_of(policy: Any) -> str:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from benchmarks.tails.runs import RIVAL, Results, same_runs
+from benchmarks.tails.runs import RIVAL, Results, players, same_runs
 from benchmarks.tails.worlds import PAYOFFS, World
 from tarry.drawing import save_figure, styled
 from tarry.palette import INK, colours
@@ -33,7 +33,7 @@ def draw(worlds: Sequence[World], results: Results, path: Path) -> None:
 
 def draw_panel(axes: Axes, worlds: Sequence[World], results: Results) -> None:
     """The curve of each policy over these problems."""
-    names = list(dict.fromkeys(policy for _, policy in results))
+    names = players(worlds, results)
     look = colours(names)
     count = same_runs(worlds)
     for name in names:

@@ -14,11 +14,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import tarry
 from benchmarks.kept import code_of, keep, kept
+from benchmarks.tails.first import FirstThompson
 from benchmarks.tails.worlds import FIRST_SEED, World
 from tarry.arrays import FloatArray
 from tarry.policies import POLICIES
 
-OURS, RIVAL = "SurvivalThompson", "DelayedThompson"
+OURS, RIVAL, FIRST = "SurvivalThompson", "DelayedThompson", "its first definition"
 LAST = 10  # a run ends on a wrong arm if most of this fraction of its plays, the last, are not best
 SAVE_EVERY = 20.0  # seconds
 
@@ -34,20 +35,27 @@ Results = dict[tuple[str, str], Tail]  # by key of the world and name of the pol
 
 
 def policies() -> dict[str, Any]:
-    """Who plays: what is recommended anywhere in the documentation, and DelayedThompson."""
+    """Who plays: what is recommended anywhere in the documentation, and whom it is measured by."""
     names = (OURS, RIVAL, "SurvivalUCB", "IncrementUCB")
-    return {name: POLICIES[name]() for name in names}
+    return {OURS: POLICIES[OURS](), FIRST: FirstThompson()} | {n: POLICIES[n]() for n in names}
 
 
 def runs_of(world: World, policy: str) -> int:
-    """How many runs a policy makes."""
-    most = {OURS: world.runs, RIVAL: world.rival}.get(policy, world.most)
+    """How many runs a policy makes; 0 if it is not asked."""
+    most = {OURS: world.runs, RIVAL: world.rival, FIRST: world.first}.get(policy, world.most)
     return min(world.runs, most)
 
 
 def same_runs(worlds: Sequence[World]) -> int:
-    """So many runs all policies make in all of these worlds."""
-    return min(runs_of(world, name) for world in worlds for name in policies())
+    """So many runs all policies that are asked make in all of these worlds."""
+    counts = [runs_of(world, name) for world in worlds for name in policies()]
+    return min(count for count in counts if count)
+
+
+def players(worlds: Sequence[World], results: Results) -> list[str]:
+    """Who has played in these worlds."""
+    keys = {world.key for world in worlds}
+    return list(dict.fromkeys(policy for key, policy in results if key in keys))
 
 
 def one_run(world: World, policy: Any, number: int) -> tuple[float, bool]:
@@ -69,7 +77,12 @@ def one_run(world: World, policy: Any, number: int) -> tuple[float, bool]:
 def measure(worlds: Iterable[World], folder: Path) -> Results:
     """Play what is not in the folder yet, and return all of it."""
     folder.mkdir(parents=True, exist_ok=True)
-    tasks = [(world, name, policy) for world in worlds for name, policy in policies().items()]
+    tasks = [
+        (world, name, policy)
+        for world in worlds
+        for name, policy in policies().items()
+        if runs_of(world, name)
+    ]
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

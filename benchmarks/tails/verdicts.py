@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
-from benchmarks.tails.runs import OURS, RIVAL, Results
+from benchmarks.tails.runs import FIRST, OURS, RIVAL, Results
 from benchmarks.tails.worlds import World
 from tarry.arrays import FloatArray
 from tarry.tables import markdown_table
@@ -13,15 +14,8 @@ from tarry.tables import markdown_table
 MEAN_WITHIN, TAIL_WITHIN, FLOOR_WITHIN = 1.15, 1.25, 1.1
 RESAMPLES = 400
 FORMER_WITHIN = 1.1
-# Mean and worst regret of the first definition of SurvivalThompson, with a prior for both optimism
-# and what nobody has seen, on the first 400 of these instances and seeds, by payoff and family.
-FORMER_RUNS = 400
-FORMER = {
-    ("cost", "truncated normal"): (155.6, 384.0),
-    ("cost", "Bernoulli"): (123.8, 787.0),
-    ("reward", "truncated normal"): (527.9, 1229.0),
-    ("reward", "Bernoulli"): (147.6, 2452.0),
-}
+CHANCE = 0.05
+GROUP = 100  # instances of a family among which worst runs are compared
 
 
 class Ratios(NamedTuple):
@@ -97,11 +91,20 @@ def targets_met(worlds: Sequence[World], results: Results) -> str:
             "no more runs that end on a wrong arm",
             [(title(r.world), r.wrong[0] - r.wrong[1], r.wrong[0] <= r.wrong[1]) for r in found],
         ),
+        verdict(
+            f"not so many more that chance explains it in less than {CHANCE:.0%} of cases",
+            [(title(r.world), by_chance(r.wrong), by_chance(r.wrong) >= CHANCE) for r in found],
+        ),
         *example_verdict(worlds, results),
         *hard_verdict(worlds, results),
         *former_verdict(worlds, results),
     ]
     return markdown_table(["target", "met in", "not met"], rows)
+
+
+def by_chance(wrong: tuple[int, int]) -> float:
+    """How likely so large a share of all wrong ends is ours, if both policies have as many."""
+    return float(stats.binom.sf(wrong[0] - 1, sum(wrong), 0.5))
 
 
 def verdict(what: str, outcomes: Sequence[tuple[str, float, bool]]) -> list[str]:
@@ -137,16 +140,49 @@ def hard_verdict(worlds: Sequence[World], results: Results) -> Iterator[list[str
 
 
 def former_verdict(worlds: Sequence[World], results: Results) -> Iterator[list[str]]:
-    """The paper's families next to the first definition of the policy, where runs are as many."""
+    """The paper's families next to the first definition of the policy."""
     means, worst = [], []
-    for world in worlds:
-        tail = results[world.key, OURS]
-        if world.group == "family" and len(tail.regret) == FORMER_RUNS:
-            mean, most = FORMER[world.payoff, world.name]
-            ratio = float(tail.regret.mean()) / mean
-            means.append((title(world), ratio, ratio <= FORMER_WITHIN))
-            ratio = float(tail.regret.max()) / most
-            worst.append((title(world), ratio, ratio <= 1))
+    for world in with_first(worlds):
+        ours, first = results[world.key, OURS].regret, results[world.key, FIRST].regret
+        ratio = float(ours.mean() / first.mean())
+        means.append((title(world), ratio, ratio <= FORMER_WITHIN))
+        ratio = float(ours.max() / first.max())
+        worst.append((title(world), ratio, ratio <= 1))
     if means:
         yield verdict(f"families: mean at most {FORMER_WITHIN} times the first definition's", means)
         yield verdict("families: worst run no worse than the first definition's", worst)
+
+
+def with_first(worlds: Sequence[World]) -> list[World]:
+    """Where the first definition plays as many runs as the present one."""
+    return [world for world in worlds if world.first >= world.runs]
+
+
+def against_first(worlds: Sequence[World], results: Results) -> str:
+    """A row for each family: how the regret is distributed, over how it was by definition one."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for world in with_first(worlds):
+        ours, first = results[world.key, OURS].regret, results[world.key, FIRST].regret
+        count = len(ours)
+        found = []
+        for draw in range(RESAMPLES + 1):
+            chosen = rng.integers(count, size=count) if draw else np.arange(count)
+            found.append(measures(ours[chosen]) / measures(first[chosen]))
+        columns = [written(with_interval(column)) for column in np.array(found).T.tolist()]
+        better, groups = worst_no_worse(ours, first)
+        rows.append([title(world), f"{count}", *columns, f"{better} of {groups}"])
+    head = ["family", "instances", "mean", "median", "99 %", "99.9 %", "worst"]
+    return markdown_table([*head, f"worst of {GROUP} no worse"], rows)
+
+
+def measures(regret: FloatArray) -> FloatArray:
+    """Mean, median, two high quantiles and the worst run."""
+    return np.array([regret.mean(), *np.quantile(regret, [0.5, 0.99, 0.999]), regret.max()])
+
+
+def worst_no_worse(ours: FloatArray, first: FloatArray) -> tuple[int, int]:
+    """In how many groups of GROUP instances the worst run of ours is no worse, and of how many."""
+    groups = len(ours) // GROUP
+    most = [runs[: groups * GROUP].reshape(groups, -1).max(axis=1) for runs in (ours, first)]
+    return int((most[0] <= most[1]).sum()), groups

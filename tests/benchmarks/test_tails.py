@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from benchmarks.kept import code_of, keep, kept, modules_behind
 from benchmarks.tails import figure, runs
+from benchmarks.tails.first import FirstThompson
 from benchmarks.tails.page import page
-from benchmarks.tails.runs import OURS, RIVAL, Tail, measure
+from benchmarks.tails.runs import FIRST, OURS, RIVAL, Tail, measure
+from benchmarks.tails.verdicts import by_chance, worst_no_worse
 from benchmarks.tails.worlds import PAYOFFS, World, all_worlds, always, small_problems, two_points
 
 import tarry
+from tarry.problems.problem import Payoff
 
 pytestmark = pytest.mark.xdist_group("SurvivalThompson")  # which is compiled once
 
@@ -61,19 +64,69 @@ def test_who_stays_on_the_worse_arm_ends_on_it(means: tuple[float, float], wrong
     assert (regret > 300) == wrong
 
 
-def test_page_and_figure_show_every_policy(tmp_path: Path) -> None:
-    """The page has a table for each group that was played, and says where a demand is not met."""
-    results = {
+def small_results() -> runs.Results:
+    """All policies on the small worlds, ours five times as bad as the others."""
+    return {
         (world.key, name): Tail(np.linspace(1, 2, 20) * (5 if name == OURS else 1), np.eye(20)[0])
         for world in WORLDS
         for name in runs.policies()
+        if name != FIRST
     }
+
+
+def test_page_and_figure_show_every_policy(tmp_path: Path) -> None:
+    """The page has a table for each group that was played, and says where a demand is not met."""
+    results = small_results()
     text = page(WORLDS, results)
     assert "| 0 of 2 | cost, 0 or 6: 5; reward, 0 or 6: 5 |" in text
     assert "| cost: 0 or 6 | SurvivalThompson | 20 | 7.5 | 7.5 | 9.95 | 10 | 10 | 5 % |" in text
     assert f"|  | {RIVAL} | 20 | 1.5 |" in text
     figure.draw(WORLDS, results, tmp_path / "tails.svg")
     assert (tmp_path / "tails.svg").stat().st_size > 5000
+
+
+def test_families_stand_next_to_the_first_definition() -> None:
+    """Means, quantiles and worst runs over those of the first definition, and in groups."""
+    world = World("family", "some", "cost", 300, 200, partial(always, PAIR), first=200)
+    regret = np.linspace(1, 2, 200)
+    results = {
+        (world.key, OURS): Tail(1.05 * regret, np.zeros(200)),
+        (world.key, FIRST): Tail(regret, np.zeros(200)),
+    }
+    text = page([*WORLDS, world], results | small_results())
+    same = "1.05 (1.05 to 1.05)"
+    assert f"| cost, some | 200 | {' | '.join([same] * 5)} | 0 of 2 |" in text
+    assert "mean at most 1.1 times the first definition's | 1 of 1 | - |" in text
+    assert "worst run no worse than the first definition's | 0 of 1 | cost, some: 1.05 |" in text
+    assert worst_no_worse(regret, regret[::-1]) == (1, 2)
+
+
+def test_wrong_ends_are_compared_as_a_coin_would() -> None:
+    """Of five wrong ends all ours: 1 in 32; none at all, or as many: nothing to be seen."""
+    assert by_chance((5, 0)) == pytest.approx(1 / 32)
+    assert by_chance((0, 0)) == 1.0
+    assert by_chance((49, 46)) > 0.3
+
+
+def test_first_definition_gives_arms_up() -> None:
+    """Of 400 runs on the pair of the example some never find the better arm; most do at once."""
+    pair = two_points(100, 0.5, 0.4)
+    lost = [
+        tarry.play(FirstThompson(), pair, payoff="cost", horizon=5000, seed=seed, record=1).regret
+        for seed in range(400)
+    ]
+    assert np.median(lost) < 30
+    assert 1 <= np.sum(np.array(lost) > 250) <= 12
+
+
+@pytest.mark.parametrize(("payoff", "lost"), [("cost", 148.295), ("reward", 103.781)])
+def test_first_definition_is_the_one_that_was(payoff: Payoff, lost: float) -> None:
+    """Regret of the code of that time on an instance of the page."""
+    problem = tarry.problems.bernoulli(30, 5000, seed=500_000)
+    run = tarry.play(
+        FirstThompson(), problem, payoff=payoff, horizon=150_000, seed=500_000, record=1
+    )
+    assert run.regret[-1] == pytest.approx(lost, abs=6e-4)
 
 
 def test_problems_are_as_different_as_the_page_says() -> None:
