@@ -51,7 +51,9 @@ def compare(
     """
     settings = {peer: ask(peer, {"do": "settings"}) for peer in peers}
     for world in worlds:
-        own = shares_of(world, OURS, world.problem, results / KEPT, runs, kept_only=kept_only)
+        own = shares_of(
+            world, OURS, world.problem, results / KEPT, runs, first=0, kept_only=kept_only
+        )
         if len(own) < runs:
             continue
         entries = [Entry("tarry", False, OURS, own, 0.0)]
