@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.contexts.worlds import World
+from benchmarks.contexts.worlds import FIRST_SEED, World
 from benchmarks.peers.contextual import TUNING_STEPS, Entry
 from tarry.arrays import FloatArray
 from tarry.experiments.curves import student
@@ -33,6 +33,7 @@ def contexts_page(
         .format(
             horizon=spaced(found[0][0].horizon),
             runs=runs,
+            seed=FIRST_SEED,
             fewer=counts(found, runs),
             tried=", ".join(f"{count} ({name})" for name, count in tried.items()),
             tuning=spaced(TUNING_STEPS),
