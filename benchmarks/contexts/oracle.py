@@ -24,7 +24,7 @@ from benchmarks.kept import code_at, code_of, keep, kept
 from tarry.arrays import FloatArray
 from tarry.problems.regressions import Points
 
-RUNS = 5
+RUNS = 3
 SHARES = (0.0, 0.25)
 PARTS = (500, 2000, 8000, 50_000)  # regret up to these steps; D is 2000
 LOGS = np.linspace(-6.0, 16.0, 2201)  # of scales
