@@ -1,7 +1,7 @@
 """Measure the policies that look at the request, on worlds with contexts.
 
 python -m benchmarks.contexts --quick              two runs of 5000 steps, printed
-python -m benchmarks.contexts                      ten runs, some minutes, printed
+python -m benchmarks.contexts                      ten runs, forty of ours, printed
 python -m benchmarks.contexts --folder DATA        with measured run times: DATA/aslib, DATA/limeqo
 python -m benchmarks.contexts --write              into docs/contexts-measured.md
 
