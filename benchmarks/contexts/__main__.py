@@ -1,7 +1,7 @@
 """Measure the policies that look at the request, on worlds with contexts.
 
 python -m benchmarks.contexts --quick              two runs of 5000 steps, printed
-python -m benchmarks.contexts                      ten runs, some minutes, printed
+python -m benchmarks.contexts                      ten runs, forty of ours, printed
 python -m benchmarks.contexts --folder DATA        with measured run times: DATA/aslib, DATA/limeqo
 python -m benchmarks.contexts --write              into docs/contexts-measured.md
 
@@ -15,10 +15,19 @@ from pathlib import Path
 
 import tarry
 from benchmarks.contexts.niches import Niche, measure_niches
+from benchmarks.contexts.oracle import measure_waiting
 from benchmarks.contexts.page import page
 from benchmarks.contexts.runs import complete, measure
 from benchmarks.contexts.turned import measure_turn
-from benchmarks.contexts.worlds import HORIZON, KEPT, RUNS, TABLE_HORIZON, measured, simulated
+from benchmarks.contexts.worlds import (
+    HORIZON,
+    KEPT,
+    OWN_RUNS,
+    RUNS,
+    TABLE_HORIZON,
+    measured,
+    simulated,
+)
 from benchmarks.live import context_medians
 from tarry.arrays import FloatArray
 from tarry.files import write_atomically
@@ -52,6 +61,13 @@ def rare_requests(kept: Path, given: argparse.Namespace) -> dict[tuple[Niche, st
     return measure_niches(kept, kept_only=given.kept)
 
 
+def waiting(kept: Path, given: argparse.Namespace) -> dict[tuple[str, str], FloatArray]:
+    """What is lost by when, beside a rival that is told the laws but for their parameters."""
+    if given.quick:
+        return measure_waiting(kept, QUICK_RUNS, QUICK_HORIZON)
+    return measure_waiting(kept, kept_only=given.kept)
+
+
 def main() -> int:
     """Read the arguments, measure, print or write."""
     parser = argparse.ArgumentParser(
@@ -62,7 +78,9 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="where the measured run times are")
     parser.add_argument("--kept", action="store_true", help="play nothing: what is kept so far")
     parser.add_argument(
-        "--only", choices=("drawn", "measured", "niches"), help="one part, nothing printed"
+        "--only",
+        choices=("drawn", "measured", "niches", "waiting"),
+        help="one part, nothing printed",
     )
     given = parser.parse_args()
     if given.quick and given.write:
@@ -72,7 +90,7 @@ def main() -> int:
         worlds = [world._replace(horizon=QUICK_HORIZON) for world in worlds]
     elif given.folder is not None:
         worlds += measured(given.folder)
-    runs = QUICK_RUNS if given.quick else RUNS
+    runs, own = (QUICK_RUNS, None) if given.quick else (RUNS, OWN_RUNS)
     if given.only:
         wanted = {"drawn": HORIZON, "measured": TABLE_HORIZON}.get(given.only)
         worlds = [world for world in worlds if world.horizon == wanted]
@@ -80,9 +98,10 @@ def main() -> int:
     if given.kept:
         worlds = [world for world in worlds if complete(world, kept, runs)]
     try:
-        results = measure(worlds, kept, runs)
+        results = measure(worlds, kept, runs, own, kept_only=given.kept)
         turn = turning(kept, given) if given.only in (None, "drawn") else {}
         rare = rare_requests(kept, given) if given.only in (None, "niches") else {}
+        wait = waiting(kept, given) if given.only in (None, "waiting") else {}
         times = (
             {}
             if given.only
@@ -91,7 +110,7 @@ def main() -> int:
                 "live": context_medians(tarry.SurvivalRegression(), 5000),
             }
         )
-        text = "" if given.only else page(worlds, results, turn, rare, runs, **times)
+        text = "" if given.only else page(worlds, results, turn, rare, wait, **times)
     except KeyboardInterrupt:
         print(f"Interrupted; what was played is kept in {kept}. The same command goes on.")
         return 130

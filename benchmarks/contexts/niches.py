@@ -14,7 +14,7 @@ import numpy as np
 
 import tarry
 from benchmarks.contexts.runs import POLICIES
-from benchmarks.contexts.worlds import FIRST_SEED, PAYOFFS
+from benchmarks.contexts.worlds import FIRST_RUN, FIRST_SEED, PAYOFFS
 from benchmarks.kept import code_of, keep, kept
 from tarry.arrays import FloatArray
 from tarry.problems import Contextual, Law, contextual, deterministic, segments
@@ -34,6 +34,11 @@ class Niche(NamedTuple):
     payoff: Payoff
     horizon: int
     problem: Callable[[int], Contextual]
+
+    @property
+    def kinds(self) -> bool:
+        """Whether requests come in kinds, and not as numbers."""
+        return "kinds" in self.title
 
 
 def fixed(rare: float, payoff: Payoff, number: int) -> Contextual:
@@ -76,8 +81,14 @@ def smooth(arms: int, features: int, rare: float, payoff: Payoff, number: int) -
     return contextual(laws, rows, MOST)
 
 
-def step(arms: int, features: int, rare: float, payoff: Payoff, number: int) -> Contextual:
-    """Numbers: the last arm is good only where the first one is above a threshold."""
+def step(
+    arms: int, features: int, rare: float, given: str, payoff: Payoff, number: int
+) -> Contextual:
+    """Numbers: the last arm is good only where the first one is above a threshold.
+
+    They are `given` as they are, "with squares" as `tarry.numeric(curve=True)` gives them, or the
+    first one "in tenths": ten ranges that are equally frequent, as texts would be.
+    """
     rng = np.random.default_rng(FIRST_SEED + number)
     rows = rng.normal(size=(400, features))
     rows[:, 0] = [NormalDist().inv_cdf((i + 0.5) / 400) for i in range(400)]
@@ -87,12 +98,16 @@ def step(arms: int, features: int, rare: float, payoff: Payoff, number: int) -> 
         for high in above
         for arm in range(arms)
     ]
+    if given == "with squares":
+        rows = np.column_stack([rows, rows**2])
+    elif given == "in tenths":
+        rows = np.column_stack([np.eye(10)[np.arange(400) // 40], rows[:, 1:]])
     return contextual(laws, rows, MOST)
 
 
 def niches() -> Iterator[Niche]:
     """All of them, for both payoffs."""
-    made: dict[str, tuple[int, Callable[..., Contextual], tuple[float, ...]]] = {
+    made: dict[str, tuple[int, Callable[..., Contextual], tuple[float | str, ...]]] = {
         "2 kinds, fixed delays, 2 arms, 10 %": (10_000, fixed, (0.1,)),
         "2 kinds, fixed delays, 2 arms, 1 %": (20_000, fixed, (0.01,)),
         "2 kinds, 3 arms, 3 %": (20_000, kinds, (3, 2, 0.03)),
@@ -100,7 +115,9 @@ def niches() -> Iterator[Niche]:
         "10 kinds, 10 arms, 1 %": (50_000, kinds, (10, 10, 0.01)),
         "4 numbers, 3 arms, 5 %": (30_000, smooth, (3, 4, 0.05)),
         "10 numbers, 10 arms, 10 %": (50_000, smooth, (10, 10, 0.1)),
-        "4 numbers, a step, 3 arms, 5 %": (30_000, step, (3, 4, 0.05)),
+        "4 numbers, a step, 3 arms, 5 %": (30_000, step, (3, 4, 0.05, "as they are")),
+        "the same, with squares": (30_000, step, (3, 4, 0.05, "with squares")),
+        "the same, the first in tenths": (30_000, step, (3, 4, 0.05, "in tenths")),
     }
     for title, (horizon, family, settings) in made.items():
         for payoff in PAYOFFS:
@@ -123,13 +140,13 @@ def measure_niches(
     found = {}
     for niche in niches():
         for name, policy in POLICIES.items():
-            if name == "SegmentThompson" and "numbers" in niche.title:
+            if name == "SegmentThompson" and not niche.kinds:
                 continue
             path, code = folder / f"{niche.key} {name}.npz", code_of(policy)
             shares = list(kept(path, code).get("shares", ()))
             for number in () if kept_only else range(len(shares), runs):
                 print(f"\r{niche.key}: {name}, run {number + 1}    ", end="", file=sys.stderr)
-                shares.append(one_run(niche, policy, number, most or niche.horizon))
+                shares.append(one_run(niche, policy, FIRST_RUN + number, most or niche.horizon))
                 keep(path, code, shares=np.array(shares))
             if len(shares) >= runs:
                 found[niche, name] = np.array(shares[:runs])

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import tarry
-from benchmarks.contexts.worlds import FIRST_SEED, World, simulated
+from benchmarks.contexts.worlds import FIRST_RUN, FIRST_SEED, World, simulated
 from benchmarks.kept import code_of, keep, kept
 from benchmarks.peers.contexts import Requests, drive_contexts
 from benchmarks.peers.contextual import requests_of
@@ -48,7 +48,7 @@ def measure_turn(
         shares = list(kept(path, code).get("shares", ()))
         for number in () if kept_only else range(len(shares), runs):
             print(f"\rturned: {name}, run {number + 1} of {runs}    ", end="", file=sys.stderr)
-            shares.append(one_turn(world, policy, number, steps, alone=name == ALONE))
+            shares.append(one_turn(world, policy, FIRST_RUN + number, steps, alone=name == ALONE))
             keep(path, code, shares=np.array(shares))
         found[name] = np.array(shares[:runs])
     return found if all(len(shares) for shares in found.values()) else {}

@@ -15,7 +15,7 @@ from rich.console import Console
 
 import tarry
 from benchmarks.contexts.worlds import simulated
-from benchmarks.peers.contextual import compare
+from benchmarks.peers.contextual import compare, gather
 from benchmarks.peers.contextual_page import LIBRARIES, contexts_page
 from benchmarks.peers.driver import World
 from benchmarks.peers.installs import PEERS, ROOT, TARRY, Installed, Peer, install
@@ -40,9 +40,18 @@ def main() -> int:
     parser.add_argument("--only", choices=("plain", "contexts"), help="one part")
     parser.add_argument("--context-runs", type=int, default=10, help="runs with contexts")
     parser.add_argument("--kept", action="store_true", help="contexts: play nothing new")
+    parser.add_argument(
+        "--gather", nargs="+", choices=LIBRARIES, help="contexts: play these peers, print nothing"
+    )
     given = parser.parse_args()
     console = Console(width=max(140, Console().width))
     done = 0
+    if given.gather:
+        chosen = [peer for name in given.gather for peer in PEERS if peer.name == name]
+        for peer in chosen:
+            install(peer, fresh=given.fresh)
+        gather(list(simulated()), chosen, ask, ROOT / "results", given.context_runs)
+        return 0
     if given.only != "contexts":
         done = plain(console, given)
     if given.only != "plain":

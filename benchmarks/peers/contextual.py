@@ -51,7 +51,9 @@ def compare(
     """
     settings = {peer: ask(peer, {"do": "settings"}) for peer in peers}
     for world in worlds:
-        own = shares_of(world, OURS, world.problem, results / KEPT, runs, kept_only=kept_only)
+        own = shares_of(
+            world, OURS, world.problem, results / KEPT, runs, first=0, kept_only=kept_only
+        )
         if len(own) < runs:
             continue
         entries = [Entry("tarry", False, OURS, own, 0.0)]
@@ -65,6 +67,26 @@ def compare(
                 if len(shares):
                     entries.append(Entry(peer.name, tuned, told(setting), shares, micros))
         yield world, entries
+
+
+def gather(
+    worlds: Sequence[World], peers: Sequence[Peer], ask: Ask, results: Path, runs: int
+) -> None:
+    """Play what the peers lack, and nothing of ours: a run in every world before the next one.
+
+    So that it may be stopped at any time, and all worlds have the same number of runs, nearly.
+    """
+    settings = {peer: ask(peer, {"do": "settings"}) for peer in peers}
+    chosen: dict[tuple[str, str], Setting | None] = {}
+    for count in range(1, runs + 1):
+        for peer in peers:
+            for world in worlds:
+                player = Player(peer, ask, world, results / f"peers-{KEPT}")
+                if (peer.name, world.key) not in chosen:
+                    chosen[peer.name, world.key] = player.tune(settings[peer]["tried"])
+                for setting in (settings[peer]["documented"], chosen[peer.name, world.key]):
+                    if setting is not None:
+                        player.play(setting, range(count), world.horizon)
 
 
 def told(setting: Setting) -> str:

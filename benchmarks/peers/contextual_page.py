@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.contexts.worlds import World
+from benchmarks.contexts.worlds import FIRST_SEED, World
 from benchmarks.peers.contextual import TUNING_STEPS, Entry
 from tarry.arrays import FloatArray
 from tarry.experiments.curves import student
@@ -18,12 +18,6 @@ def contexts_page(
     found: Sequence[tuple[World, list[Entry]]], runs: int, tried: dict[str, int]
 ) -> str:
     """The text of the page."""
-    micros = {
-        name.split()[0].lower(): np.median(
-            [e.micros for _, entries in found for e in entries if e.library == name] or [np.nan]
-        )
-        for name in LIBRARIES
-    }
     rows = [row(world, entries) for world, entries in found]
     chosen = [[f"{w.title}, {w.payoff}", *tuned_settings(entries)] for w, entries in found]
     heads = ["world", "SurvivalRegression", *LIBRARIES, "best peer", "ratio"]
@@ -33,15 +27,27 @@ def contexts_page(
         .format(
             horizon=spaced(found[0][0].horizon),
             runs=runs,
+            seed=FIRST_SEED,
             fewer=counts(found, runs),
             tried=", ".join(f"{count} ({name})" for name, count in tried.items()),
             tuning=spaced(TUNING_STEPS),
             table=markdown_table(heads, rows),
             settings=markdown_table(["world", *LIBRARIES], chosen),
             verdict=verdict(found),
-            **micros,
+            times=times(found),
         )
     )
+
+
+def times(found: Sequence[tuple[World, list[Entry]]]) -> str:
+    """What a step takes, of the libraries that were measured."""
+    told = []
+    for name in LIBRARIES:
+        micros = [e.micros for _, entries in found for e in entries if e.library == name]
+        if micros:
+            told.append(f"{name} {np.median(micros):.0f}")
+    took = f"A step takes, in microseconds of processor time: {', '.join(told)}"
+    return f"{took}; the loop around it is included."
 
 
 def counts(found: Sequence[tuple[World, list[Entry]]], runs: int) -> str:

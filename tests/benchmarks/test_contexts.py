@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from benchmarks.contexts import niches as niches_module
 from benchmarks.contexts.niches import measure_niches, niches
+from benchmarks.contexts.oracle import measure_waiting
 from benchmarks.contexts.page import page
 from benchmarks.contexts.runs import FIXED, OURS, measure
 from benchmarks.contexts.turned import measure_turn, named
@@ -50,7 +51,10 @@ def test_campaign_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(niches_module, "niches", lambda: few)
     rare = measure_niches(tmp_path, 2, 100)
     assert all(shares.shape == (2, 2) for shares in rare.values())
-    text = page(worlds, results, turn, rare, 2, micros=1.0, live=2.0)
+    wait = measure_waiting(tmp_path, 1, 60)
+    assert all((np.diff(shares) >= 0).all() for shares in wait.values())
+    text = page(worlds, results, turn, rare, wait, micros=1.0, live=2.0)
+    assert "oracle, share 0.25" in text
     assert few[0].title in text
     assert "five segments" in text
     assert FIXED in text

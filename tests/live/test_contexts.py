@@ -88,6 +88,7 @@ def test_contexts_survive_in_a_file(tmp_path: Path) -> None:
     other.close()
     with Agent(clock=clocks[1], **told) as other:
         assert other.policy == tarry.SurvivalRegression()
+        assert drive(one, clocks[0], 1, 7) == drive(other, clocks[1], 1, 7)  # both know the time
         assert arrays(other) == arrays(one)
         assert drive(one, clocks[0], 40, 6) == drive(other, clocks[1], 40, 6)
         assert arrays(other) == arrays(one)

@@ -123,7 +123,6 @@ class Regression(Literal):
         n = self.events[arm, 0] + self.passes[arm, 0]
         if n == 0:
             return 0.0
-        passes = self.passes[arm]
         if contextual:
             n = min(n, self.m / (z @ np.linalg.inv(self.gram[arm]) @ z))
         rest = (1 - rng.random()) ** (1 / n)
@@ -137,8 +136,9 @@ class Regression(Literal):
             along = cov[0, 1] / deviation if deviation > 0 else 0.0
             change = mean[1] + along * one + math.sqrt(max(cov[1, 1] - along**2, 0)) * other
             tilts = np.clip(mean[0] + deviation * one + self.age * change, -5, 5)
-            passes = self.balanced(arm) * np.exp(-tilts)
-        y = self.mean_drawn(arm, passes, rng)
+            y = self.tilted_mean_drawn(arm, np.exp(-tilts), rng)
+        else:
+            y = self.mean_drawn(arm, self.passes[arm], rng)
         return float(rest * ((1 - y) if self.reward else y))
 
     def balanced(self, arm: int) -> Any:
@@ -147,8 +147,25 @@ class Regression(Literal):
         ratio = np.divide(self.events[arm], self.back[arm], out=np.ones(self.size), where=some)
         return self.tilted[arm] * ratio
 
+    def tilted_mean_drawn(self, arm: int, factors: Any, rng: Any) -> float:
+        """Y with contexts: up to two plays of the pool in each bin, passes times these factors."""
+        ended, beyond = self.back.sum(axis=0), self.tilted.sum(axis=0)
+        mean = square = 1.0
+        for b in range(self.size - 1, -1, -1):
+            if self.events[:, b].sum() == 0:
+                continue
+            shrunk = min(1.0, 2.0 / (ended[b] + beyond[b]))
+            x = self.first[:, b].sum() / self.events[:, b].sum()
+            e = self.first[arm, b] + shrunk * ended[b] * x
+            e2 = self.second[arm, b] + shrunk * ended[b] * x**2
+            r = (self.balanced(arm)[b] + shrunk * beyond[b]) * factors[b]
+            n = self.events[arm, b] + shrunk * ended[b] + r
+            square = e2 + e**2 + 2 * e * r * mean + r * (r + 1) * square
+            square, mean = square / (n * (n + 1)), (e + r * mean) / n
+        return drawn_beta(mean, square, rng)
+
     def mean_drawn(self, arm: int, passes: Any, rng: Any) -> float:
-        """Y, with these passes."""
+        """Y without contexts, with these passes."""
         events = self.events[arm]
         last = int(np.flatnonzero(events + self.passes[arm] > 0)[-1])
         mean = square = 1.0

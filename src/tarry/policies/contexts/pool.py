@@ -1,0 +1,50 @@
+"""What all arms together show of a survival curve: where the curve of one of them begins.
+
+An arm with few plays has bins in which hardly anything happened. What the arms have in common, the
+pace of the world, is known sooner, and stands there as a play or two.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tarry.arrays import Floats, FreshState
+from tarry.policies.survival.evidence import SurvivalEvidence
+
+POOLED_PLAYS = 2.0  # what the other arms say counts as so many plays of an arm, in each bin
+
+
+class Pool(NamedTuple):
+    """By bin, pseudo-plays that all arms are given: C h_b of them end there, with payoff x_b.
+
+        h_b = back_b / (back_b + tilted_b),     x_b = sums_b / events_b
+
+    all summed over the arms, and C = min(2, back_b + tilted_b).
+    """
+
+    ended: FreshState[Floats]  # C h_b
+    beyond: FreshState[Floats]  # C (1 - h_b)
+    payoff: FreshState[Floats]  # x_b
+
+    def gather(self, evidence: SurvivalEvidence, back: Floats, tilted: Floats) -> None:
+        """Sum up what is known now."""
+        size = len(self.ended)
+        for b in range(size):
+            ended = beyond = events = payoffs = 0.0
+            for arm in range(len(evidence.reached)):
+                place = arm * size + b
+                ended += back[place]
+                beyond += tilted[place]
+                events += evidence.events[place]
+                payoffs += evidence.event_sum[place]
+            total = ended + beyond
+            scale = min(POOLED_PLAYS / total, 1.0) if total > 0.0 else 0.0
+            self.ended[b] = scale * ended
+            self.beyond[b] = scale * beyond
+            self.payoff[b] = payoffs / events if events > 0.0 else 0.0
+
+
+def empty_pool(bins: int) -> Pool:
+    """Nothing is known of any arm."""
+    ended, beyond, payoff = (np.zeros(bins) for _ in range(3))
+    return Pool(ended, beyond, payoff)
