@@ -197,15 +197,21 @@ def niche(kind: str, payoff: Payoff) -> Contextual:
 @pytest.mark.parametrize("kind", ["fixed", "random"])
 @both_payoffs
 def test_an_arm_for_a_few_requests_is_found(kind: str, payoff: Payoff) -> None:
-    """In every run: nearly all late requests of the rare kind go to the arm that is made for it."""
+    """In every run: nearly all late requests of the rare kind go to the arm that is made for it.
+
+    What that costs is far below what never finding it costs.
+    """
     problem = niche(kind, payoff)
+    shares = []
     for seed in range(8):
         run = tarry.play(
             tarry.SurvivalRegression(), problem, payoff=payoff, horizon=20_000, seed=seed
         )
         late = run.contexts[10_000:] == 1
         assert np.mean(run.arms[10_000:][late] == problem.arms - 1) > 0.9
-        assert run.regret[-1] < 0.6 * 20_000 * problem.fixed_gaps(payoff).min()
+        shares.append(run.regret[-1] / (20_000 * problem.fixed_gaps(payoff).min()))
+    assert np.mean(shares) < 0.38
+    assert np.sort(shares)[-2] < 0.5
 
 
 def test_a_half_life_fades_all_that_was_learnt() -> None:

@@ -12,9 +12,9 @@ from tarry.checks import check_whole
 from tarry.ledger import Ledger
 from tarry.plays import Plays
 from tarry.policies.bins import bin_of, check_bins
+from tarry.policies.contexts.common_curve import CommonCurve, no_common_curve
 from tarry.policies.contexts.effects import LEAST_VARIANCE, Effects, clipped, no_effects
 from tarry.policies.contexts.familiar import Familiar, not_familiar
-from tarry.policies.contexts.pool import Pool, empty_pool
 from tarry.policies.contexts.scaler import Scaler, new_scaler
 from tarry.policies.protocol import Setting
 from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta, empty_evidence
@@ -40,13 +40,13 @@ class SurvivalRegressionRule(NamedTuple):
     belief: ArmEvidence[Floats]  # L: log odds that contexts matter
     effects: Effects
     familiar: Familiar
-    pool: Pool
+    common: CommonCurve
     scaler: Scaler
 
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """Decide for which arms contexts matter, draw all mean payoffs, play the best."""
         self.scaler.look(plays, row)
-        self.pool.gather(self.evidence, self.back, self.tilted)
+        self.common.gather(self.evidence, self.back, self.tilted)
         coin = rng.random()
         best = 0
         least = 0.0
@@ -84,20 +84,20 @@ class SurvivalRegressionRule(NamedTuple):
     def draw_tilted_mean(self, arm: int, steady: float, change: float, rng: Random) -> float:
         """`SurvivalEvidence.draw_mean`, with the odds of bin b tilted by steady + l_b change.
 
-        The plays in each bin are those of the arm and those of the pool, which is up to date.
+        The plays in each bin are those of the arm and those of the common curve, as it is now.
         """
         evidence = self.evidence
         mean = 1.0
         square = 1.0
         for b in range(len(self.edges) - 1, -1, -1):
             place = arm * len(self.edges) + b
-            ended = evidence.events[place] + self.pool.ended[b]
+            ended = evidence.events[place] + self.common.ended[b]
             if ended > 0.0:
-                payoff = self.pool.payoff[b]
+                payoff = self.common.payoff[b]
                 tilt = clipped(steady + change * self.effects.age[b])
-                beyond = (self.passes(place) + self.pool.beyond[b]) * math.exp(-tilt)
-                first = evidence.event_sum[place] + self.pool.ended[b] * payoff
-                second = evidence.event_squares[place] + self.pool.ended[b] * payoff * payoff
+                beyond = (self.passes(place) + self.common.beyond[b]) * math.exp(-tilt)
+                first = evidence.event_sum[place] + self.common.ended[b] * payoff
+                second = evidence.event_squares[place] + self.common.ended[b] * payoff * payoff
                 total = ended + beyond
                 again = beyond * (beyond + 1.0) * square
                 square = second + first * (first + 2.0 * beyond * mean) + again
@@ -198,8 +198,8 @@ class SurvivalRegression:
     0..1, for all of them; the others are drawn as for `SurvivalThompson`. With contexts, the tilts
     of the request are drawn from the law of w with the share 1 / (1 + sqrt(m)) of its variance. To
     the events and to the R - r_b passes of every bin come two plays, or fewer, as they went in this
-    bin for all arms together (`tarry.policies.contexts.pool`): an arm that is hardly known goes at
-    the pace of the others. The passes count e^-tilt each. The mean payoff Y is then drawn from the
+    bin for all arms together (see `tarry.policies.contexts.common_curve`): an arm that is hardly
+    known goes at the pace of the others. The passes count e^-tilt each. The mean payoff Y is then drawn from the
     Beta law with its mean and variance. The pseudo-play is as there, X = (1 - rho) Y for cost and
     1 - (1 - rho)(1 - Y) for reward, but among the plays for requests like this one, if they are
     fewer than usual:
@@ -261,6 +261,6 @@ class SurvivalRegression:
             belief=np.zeros(setting.arms),
             effects=no_effects(setting.arms, setting.features, size),
             familiar=not_familiar(setting.arms, setting.features),
-            pool=empty_pool(size),
+            common=no_common_curve(size),
             scaler=new_scaler(setting.features),
         )

@@ -14,7 +14,7 @@ from tarry.policies.survival.evidence import SurvivalEvidence
 POOLED_PLAYS = 2.0  # what the other arms say counts as so many plays of an arm, in each bin
 
 
-class Pool(NamedTuple):
+class CommonCurve(NamedTuple):
     """By bin, pseudo-plays that all arms are given: C h_b of them end there, with payoff x_b.
 
         h_b = back_b / (back_b + tilted_b),     x_b = sums_b / events_b
@@ -44,7 +44,7 @@ class Pool(NamedTuple):
             self.payoff[b] = payoffs / events if events > 0.0 else 0.0
 
 
-def empty_pool(bins: int) -> Pool:
+def no_common_curve(bins: int) -> CommonCurve:
     """Nothing is known of any arm."""
     ended, beyond, payoff = (np.zeros(bins) for _ in range(3))
-    return Pool(ended, beyond, payoff)
+    return CommonCurve(ended, beyond, payoff)
