@@ -199,10 +199,10 @@ class SurvivalRegression:
     of the request are drawn from the law of w with the share 1 / (1 + sqrt(m)) of its variance. To
     the events and to the R - r_b passes of every bin come two plays, or fewer, as they went in this
     bin for all arms together (see `tarry.policies.contexts.common_curve`): an arm that is hardly
-    known goes at the pace of the others. The passes count e^-tilt each. The mean payoff Y is then drawn from the
-    Beta law with its mean and variance. The pseudo-play is as there, X = (1 - rho) Y for cost and
-    1 - (1 - rho)(1 - Y) for reward, but among the plays for requests like this one, if they are
-    fewer than usual:
+    known goes at the pace of the others. The passes count e^-tilt each. The mean payoff Y is then
+    drawn from the Beta law with its mean and variance. The pseudo-play is as there,
+    X = (1 - rho) Y for cost and 1 - (1 - rho)(1 - Y) for reward, but among the plays for requests
+    like this one, if they are fewer than usual:
 
         rho ~ Beta(1, min(n, m / z' Q z)),      Q = (I + sum of z z' over the arm's plays)^-1
 
