@@ -148,7 +148,7 @@ class Regression(Literal):
         return self.tilted[arm] * ratio
 
     def tilted_mean_drawn(self, arm: int, factors: Any, rng: Any) -> float:
-        """Y with contexts: up to two plays of the common curve in each bin, passes times these factors."""
+        """Y with contexts: two plays of the common curve in each bin, passes times factors."""
         ended, beyond = self.back.sum(axis=0), self.tilted.sum(axis=0)
         mean = square = 1.0
         for b in range(self.size - 1, -1, -1):
