@@ -223,12 +223,15 @@ async function agents() {
 let heardAt = 0;
 
 async function watch(name, signal) {
-  await follow(`/v1/events?agent=${encodeURIComponent(name)}`, signal, (doc) => {
-    if (signal.aborted) return;
+  let last = null, cameAt = 0;
+  await follow(`/v1/events?agent=${encodeURIComponent(name)}`, signal, (fresh) => {
+    if (signal.aborted || !(fresh || last)) return;
     heardAt = Date.now() / 1000;
     find(".notice").hidden = true;
     find("#agent").classList.remove("stale");
     status("live", "live");
+    if (fresh) [last, cameAt] = [fresh, heardAt];
+    const doc = { ...last, now: last.now + heardAt - cameAt }; // nothing is new but the time
     draw(doc);
   });
 }

@@ -33,7 +33,8 @@ export async function get(path) {
   return (await sent(path, AbortSignal.timeout(10000))).json();
 }
 
-// Calls `heard` with each document of the event `view`; throws when the stream ends or falls silent.
+// Calls `heard` with each document of the event `view`, and with null at a sign of life; throws when the
+// stream ends or falls silent.
 export async function follow(path, signal, heard) {
   const own = new AbortController();
   const stop = () => own.abort();
@@ -59,6 +60,7 @@ export async function follow(path, signal, heard) {
     own.abort();
   }
 }
+      else if (parts.length) heard(null);
 
 function data(event) {
   return event.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trimStart()).join("\n");
