@@ -88,7 +88,7 @@ function draw(doc) {
       ? ["How long they last", "Share still there after so long, with 95 % bands", "still there"]
       : ["How long they take", "Share not back after so long, with 95 % bands", "not back"];
     say(find("#curve-head"), head);
-    say(find("#curve-head + .hint"), hint);
+    say(find("#curve-head + .hint"), doc.follows_change ? hint.replace(",", ", of all plays,") : hint);
     curves.draw(doc.arms, doc.max_delay, place, verb);
     shares.draw(doc.shares, doc.now, place);
   }
@@ -122,7 +122,7 @@ function warn(doc) {
     const item = alarms.get(name);
     if (!item.firstChild) item.append(document.createElement("b"), document.createElement("span"));
     say(item.firstChild, shown(alarm.what));
-    say(item.lastChild, alarm.text);
+    say(item.lastChild, joined(alarm.text));
   }
 }
 
