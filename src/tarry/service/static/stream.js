@@ -4,8 +4,15 @@
 const KEPT = "tarry-key";
 const SILENCE = 40000; // ms without even a sign of life: the connection is dead
 
+// What a header can hold.
+export const proper = (value) => /^[\x21-\x7e]*$/.test(value);
+
 export const key = {
-  get() { try { return sessionStorage.getItem(KEPT) || ""; } catch { return this.here || ""; } },
+  get() {
+    let kept = this.here || "";
+    try { kept = sessionStorage.getItem(KEPT) || ""; } catch { /* for this page only */ }
+    return proper(kept) ? kept : "";
+  },
   set(value) { this.here = value; try { sessionStorage.setItem(KEPT, value); } catch { /* for this page only */ } },
 };
 
@@ -53,6 +60,7 @@ export async function follow(path, signal, heard) {
       rest = parts.pop();
       const views = parts.filter((part) => part.startsWith("event: view"));
       if (views.length) heard(JSON.parse(data(views[views.length - 1]))); // earlier ones are old news
+      else if (parts.length) heard(null);
     }
   } finally {
     clearTimeout(watch);
@@ -60,7 +68,6 @@ export async function follow(path, signal, heard) {
     own.abort();
   }
 }
-      else if (parts.length) heard(null);
 
 function data(event) {
   return event.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trimStart()).join("\n");
