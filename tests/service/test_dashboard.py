@@ -174,7 +174,6 @@ def test_a_key_with_signs_that_no_key_has(server: Canned, watched: Watched) -> N
     server.views = {"early": state("early")}
     page = watched.page
     page.goto(server.address)
-    watched.shows("key")
     page.fill("#secret", "rïght")
     page.keyboard.press("Enter")
     page.wait_for_selector("text=No key has signs like that: copy it again.")
@@ -182,8 +181,10 @@ def test_a_key_with_signs_that_no_key_has(server: Canned, watched: Watched) -> N
     page.evaluate("sessionStorage.setItem('tarry-key', 'right\u200b')")
     page.reload()
     watched.shows("key")
+    server.slow = 0.5
     page.fill("#secret", " right\u200b\n")
     page.keyboard.press("Enter")
+    watched.shows("loading")
     watched.shows("agent")
 
 
@@ -210,7 +211,6 @@ def test_how_to_begin(server: Canned, watched: Watched) -> None:
     server.views = {"new": state("new") | {"name": "new", "lease": None}}
     page = watched.page
     page.goto(server.address)
-    watched.shows("key")
     page.fill("#secret", "right")
     page.keyboard.press("Enter")
     watched.shows("agent")

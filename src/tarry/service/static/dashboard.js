@@ -307,7 +307,7 @@ function ask(error) {
   const form = find("#key form"), field = find("#secret"), over = new AbortController(), { signal } = over;
   field.focus();
   return new Promise((go) => {
-    signal.addEventListener("abort", go);
+    signal.addEventListener("abort", () => go(screen("loading")));
     addEventListener("hashchange", () => over.abort(), { signal });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
