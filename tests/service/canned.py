@@ -27,6 +27,7 @@ class Canned:
         self.views: dict[str, dict[str, Any]] = {}
         self.key = ""
         self.slow = 0.0  # seconds before the list of agents is answered
+        self.signs = 0  # of life that were sent to those who watch
         self.over = threading.Event()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
         self.server.daemon_threads = True
@@ -68,13 +69,15 @@ class Canned:
         request.send_response(200)
         request.send_header("Content-Type", "text/event-stream")
         request.end_headers()
-        before = None
+        before, signs = None, self.signs
         while not self.over.is_set():
             now = self.views[name]
-            if now is not before:
-                before = now
+            text = f"event: view\ndata: {json.dumps(now)}\n\n" if now is not before else ""
+            text = text or ": here\n\n" * (self.signs - signs)
+            before, signs = now, self.signs
+            if text:
                 try:
-                    request.wfile.write(f"event: view\ndata: {json.dumps(now)}\n\n".encode())
+                    request.wfile.write(text.encode())
                     request.wfile.flush()
                 except OSError:
                     return

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tarry import RegimeThompson
 from tarry.live import Agent, ManualClock
 from tarry.service.shares import Shares
 from tarry.service.view import view
@@ -25,12 +26,14 @@ class Life:
         self.shares = Shares()
         self.rng = np.random.default_rng(7)
         self.coming: list[tuple[float, int, float]] = []
+        self.contexts: list[dict[str, str]] = []  # of requests, in turn, where there are features
 
     def live(self, plays: int, gap: float) -> "Life":
         """So many plays, so many seconds apart."""
         for number in range(plays):
             self._tell()
-            play = self.agent.ask()
+            some = self.contexts
+            play = self.agent.ask(some[number % len(some)] if some else None)
             delay = self.laws[play.arm](self.rng)
             heapq.heappush(self.coming, (self.clock.time + abs(delay), play.id, delay))
             self.clock.advance(gap)
@@ -128,12 +131,45 @@ def thousand() -> dict[str, Any]:
     return Life(laws, payoff="reward", max_delay=300.0).live(3000, 1.0).view("headlines")
 
 
+def changing() -> dict[str, Any]:
+    """A policy that follows change, and an arm that changed a short while ago."""
+    laws = {"fra": answers(0.05), "ams": answers(0.3)}
+    life = Life(laws, policy=RegimeThompson(), payoff="cost", max_delay=2.0).live(400, 1.0)
+    life.laws["fra"] = answers(0.9)
+    life.live(80, 1.0).clock.advance(60.0)
+    return life.view("routes")
+
+
+def requests() -> dict[str, Any]:
+    """An arm for phones and one for desktops."""
+    features = {"device": ["phone", "desktop"]}
+    laws = {"small": answers(0.05), "large": answers(0.05)}
+    life = Life(laws, payoff="cost", max_delay=2.0, features=features)
+    for device in np.random.default_rng(3).choice(["phone", "desktop"], 300).tolist():
+        life.contexts = [{"device": device}]
+        right = "small" if device == "phone" else "large"
+        life.laws = {arm: answers(0.05 if arm == right else 0.4) for arm in laws}
+        life.live(1, 0.5)
+    return life.view("pages")
+
+
+def paused() -> dict[str, Any]:
+    """Three arms, of which the best is paused."""
+    laws = {"fra": answers(0.041), "lon": answers(0.09), "nyc": answers(0.16)}
+    life = Life(laws, payoff="cost", max_delay=2.0).live(300, 0.5)
+    life.agent.pause_arm("fra")
+    return life.live(60, 0.5).view("routes")
+
+
 MAKERS = {
     "new": new,
     "early": early,
     "settled": settled,
     "troubled": troubled,
     "thousand": thousand,
+    "changing": changing,
+    "requests": requests,
+    "paused": paused,
 }
 
 

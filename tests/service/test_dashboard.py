@@ -168,6 +168,88 @@ def test_keys(server: Canned, watched: Watched) -> None:
     watched.shows("agent")
 
 
+def test_a_key_with_signs_that_no_key_has(server: Canned, watched: Watched) -> None:
+    """What cannot be seen is left out, the rest refused, and one that was kept does no harm."""
+    server.key = "right"
+    server.views = {"early": state("early")}
+    page = watched.page
+    page.goto(server.address)
+    page.fill("#secret", "rïght")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=No key has signs like that: copy it again.")
+    watched.check_layout()
+    page.evaluate("sessionStorage.setItem('tarry-key', 'right\u200b')")
+    page.reload()
+    watched.shows("key")
+    server.slow = 0.5
+    page.fill("#secret", " right\u200b\n")
+    page.keyboard.press("Enter")
+    watched.shows("loading")
+    watched.shows("agent")
+
+
+def test_the_form_follows_the_address(server: Canned, watched: Watched) -> None:
+    """With a key for one agent: from another one, where it is refused, back to its own."""
+    server.views = {"routes": state("early") | {"name": "routes"}}
+    problem = json.dumps({"detail": "This key is for other agents."})
+    watched.page.route(
+        "**/v1/events?agent=hidden",
+        lambda route: route.fulfill(
+            status=403, content_type="application/problem+json", body=problem
+        ),
+    )
+    for _ in range(2):
+        watched.page.goto(f"{server.address}/#/hidden")
+        watched.shows("key")
+        watched.page.goto(f"{server.address}/#/routes")
+        watched.shows("agent")
+
+
+def test_how_to_begin(server: Canned, watched: Watched) -> None:
+    """Plays are texts, and a key is to be sent where one is needed, though not shown."""
+    server.key = "right"
+    server.views = {"new": state("new") | {"name": "new", "lease": None}}
+    page = watched.page
+    page.goto(server.address)
+    page.fill("#secret", "right")
+    page.keyboard.press("Enter")
+    watched.shows("agent")
+    said = page.inner_text(".begin code")
+    assert said.count("-H 'Authorization: Bearer KEY'") == 2
+    assert '"play": "…"' in said
+    watched.check_layout()
+
+
+def test_time_goes_on_without_news(server: Canned, watched: Watched) -> None:
+    """At a sign of life, what was last heard is drawn for the time that it is now."""
+    server.views = {"settled": state("settled")}
+    watched.page.goto(server.address)
+    watched.page.wait_for_selector(".foot >> text=2.2 h ago")
+    watched.page.evaluate("() => { const real = Date.now; Date.now = () => real() + 1.8e6; }")
+    server.signs += 1
+    watched.page.wait_for_selector(".foot >> text=2.7 h ago")
+
+
+def test_what_is_not_known_is_not_shown(server: Canned, watched: Watched) -> None:
+    """No cost where arms change, no winner where requests differ, no chance of a paused arm."""
+    docs = {name: state(name) | {"name": name} for name in ("changing", "requests", "paused")}
+    zero = {"value": 0.0, "low": 0.0, "high": 0.0}
+    server.views = docs | {"zero": state("early") | {"cost_of_learning": zero}}
+    found = {}
+    for name in server.views:
+        watched.page.goto(f"{server.address}/#/{name}")
+        watched.page.wait_for_selector(f".about >> text={server.views[name]['name']}")
+        found[name] = watched.page.inner_text("#agent").replace("\xa0", " ")
+    assert "Cost of finding out" not in found["changing"] + found["requests"]
+    assert "Share not back after so long, of all plays, with 95 % bands" in found["changing"]
+    assert found["changing"].count("sure") == 2 + 1 + 1  # fact, alarm, its row, the other row
+    assert "How sure" not in found["requests"]
+    assert "Chosen most" in found["requests"]
+    assert "to be the best of 2 that can be chosen" in found["paused"]
+    assert "0 s\n95 % interval 0 to 0 s, 0 s per play" in found["zero"]
+    assert watched.errors == []
+
+
 def test_a_server_that_goes(server: Canned, watched: Watched) -> None:
     """What was there stays, with its age; a page that starts without a server says so."""
     server.views = {"settled": state("settled")}

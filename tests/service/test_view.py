@@ -32,11 +32,11 @@ def arms_of(doc: dict[str, Any]) -> dict[str, Any]:
     return {arm["name"]: arm for arm in doc["arms"]}
 
 
-def test_means_are_those_of_explain(pages: Life) -> None:
-    """One estimate in all of tarry."""
+def test_counts_are_those_of_explain(pages: Life) -> None:
+    """And means, up to the weight of the one play with which `explain` begins."""
     arms, report = arms_of(pages.view("pages")), pages.agent.explain()
     for name, row in report.items():
-        assert arms[name]["mean"] == pytest.approx(row.mean, rel=1e-4)
+        assert arms[name]["mean"] == pytest.approx(row.mean, abs=600.0 / (row.returned + 1))
         assert arms[name]["plays"] == row.plays
         assert arms[name]["ended"] == row.returned + row.closed
         assert (arms[name]["out"], arms[name]["share"]) == (row.pending, row.share)
@@ -146,7 +146,7 @@ def test_leases() -> None:
     for name, row in agent.explain().items():
         assert of[name]["ended"] == row.returned + row.closed
         if of[name]["mean"] is not None:
-            assert of[name]["mean"] == pytest.approx(row.mean, rel=1e-4)
+            assert of[name]["mean"] == pytest.approx(row.mean, abs=60.0 / (row.plays + 1))
 
 
 def has_asked(agent: Agent, count: int) -> bool:
@@ -235,7 +235,7 @@ def test_more_sentences() -> None:
     assert "All arms are paused: nothing can be chosen." in removed.view("x")["sentence"]
     for name in ("fra", "ams", "lon"):
         removed.agent.remove_arm(name)
-    assert removed.view("x")["sentence"] == "There is no arm to choose; add one to begin."
+    assert removed.view("x")["sentence"] == "There is no arm to choose; add one to go on."
 
 
 def test_arms_that_change_and_arms_that_are_out() -> None:
@@ -250,7 +250,7 @@ def test_arms_that_change_and_arms_that_are_out() -> None:
     doc, report = view(agent, Shares()), agent.explain()
     for name, arm in arms_of(doc).items():
         assert arm["mean"] == pytest.approx(report[name].mean, rel=1e-4)
-        assert arm["changed"]["ago"] == pytest.approx(report[name].since)
+        assert doc["now"] - arm["changed"]["since"] == pytest.approx(report[name].since, abs=0.1)
     assert "it changed about" in arms_of(doc)["a"]["alarm"]
     eliminating = Agent(tarry.SE(), arms=["a", "b"], horizon=4000, **setting)
     for _ in range(600):

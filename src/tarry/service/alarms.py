@@ -7,6 +7,7 @@ import numpy as np
 
 from tarry.live.agent import Agent
 from tarry.live.clock import TICKS
+from tarry.logs.answers import percent
 from tarry.service.counted import ArmCount, Counted
 from tarry.service.words import duration
 from tarry.tables import counted
@@ -74,7 +75,9 @@ def changed(row: ArmCount) -> str | None:
     """Whether the arm has changed a short while ago, where the policy follows change."""
     if row.changed is None or row.changed[0] > NEW or row.changed[1] < SURE:
         return None
-    return f"it changed about {duration(row.changed[0])} ago ({row.changed[1]:.0%} sure)"
+    minutes = round(row.changed[0] / 60.0)  # not finer: who watches is sent every new text
+    ago = f"about {minutes} min ago" if minutes else "less than a minute ago"
+    return f"it changed {ago}, {percent(row.changed[1])} sure"
 
 
 def store_state(agent: Agent) -> dict[str, Any]:

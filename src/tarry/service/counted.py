@@ -50,6 +50,7 @@ class Copied(NamedTuple):
     counts: Counts
     reward: bool
     policy: str
+    features: list[str]  # what the choice may depend on
     now: int
     max_delay: int
     slots: int
@@ -113,6 +114,7 @@ def copied(core: Core, now: int) -> Copied:
         counts=core.counts(now),
         reward=bool(core.setting.reward),
         policy=policy_label(core.policy),
+        features=[] if core.requests.features is None else list(core.requests.features.kinds),
         now=now,
         max_delay=core.max_delay,
         slots=len(core.slots),

@@ -28,7 +28,6 @@ GRID = 25  # points of each of the leading arms at which chances are worked out
 LEADING = 10
 DRAWS = 1000
 HALVINGS = 16  # a quantile is found to 2e-4 standard deviations
-PRIOR = 1.0  # play: what an estimate starts with, as in `tarry.live.curve`
 
 
 class Bins(NamedTuple):
@@ -92,21 +91,21 @@ def mean_limits(bins: Bins, level: float = LEVEL) -> Limits:
 
 
 def estimated(bins: Bins) -> FloatArray:
-    """The mean that `explain` gives: that of the evidence in bins with a prior of one play in all.
+    """The restricted mean of the curve of Kaplan and Meier, as in a log: no imagined play is in it.
 
-    Where no play was watched for long, the curve beyond is what the prior says, and not level: a
-    mean that is held level there would begin at D and fall to the truth.
+    Beyond the age at which anybody has looked, each later bin and D are equally likely, as in the
+    prior of `tarry.live.curve`. A log holds the curve level there and says "at most": a live mean
+    would begin at D and fall to the truth, two to five times as far from it at first.
     """
     count = bins.events.shape[1]
-    mass = PRIOR / (count + 1)
     ends = np.cumsum(bins.width)
     centre = ends - bins.width / 2
     mean = np.ones(len(bins.events))
     for b in range(count - 1, -1, -1):
-        ended = bins.events[:, b]
-        passed = bins.watched[:, b] - ended + mass * (count - b)
-        total = mass * centre[b] + ended * (ends[b] - bins.ahead[:, b])
-        mean = (total + passed * mean) / (ended + mass + passed)
+        watched, ended = bins.watched[:, b], bins.events[:, b]
+        total = ended * (ends[b] - bins.ahead[:, b]) + (watched - ended) * mean
+        unseen = (centre[b] + (count - b) * mean) / (count - b + 1)
+        mean = np.where(watched > 0, total / np.where(watched > 0, watched, 1.0), unseen)
     return mean
 
 

@@ -38,7 +38,7 @@ SECTIONS = {
 def reference() -> str:
     """The whole page."""
     document = described()
-    ours = [one for one in OPERATIONS if one.handle.__module__ in NAMES]
+    ours = [one for name in NAMES for one in OPERATIONS if one.handle.__module__ == name]
     lines = [HEAD + _problems()]
     for role, (title, who) in SECTIONS.items():
         lines += [f"## {title}", "", who, ""]

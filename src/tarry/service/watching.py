@@ -186,10 +186,12 @@ async def keep_following(agents: Agents, over: asyncio.Event) -> None:
 
 
 def unchanging(document: bytes) -> bytes:
-    """The document without the time at which it was made."""
+    """The document without what changes by itself: its time, and the middle of the last share."""
     fields = msgspec.json.decode(document, type=dict[str, msgspec.Raw])
     fields.pop("now", None)
-    return msgspec.json.encode(fields)
+    shares = msgspec.json.decode(fields.pop("shares"), type=dict[str, msgspec.Raw])
+    shares.pop("time", None)
+    return msgspec.json.encode((fields, shares))
 
 
 @operation("GET", "/metrics", Role.DECIDE, gives=str)

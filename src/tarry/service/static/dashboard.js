@@ -1,7 +1,7 @@
 // The dashboard: which screen, what the server says, and drawing it.
 import { Curves, Shares } from "./charts.js";
 import { Facts } from "./facts.js";
-import { Refused, follow, get, key } from "./stream.js";
+import { Refused, follow, get, key, proper } from "./stream.js";
 import { Keyed, put, say } from "./svg.js";
 import { ArmTable } from "./table.js";
 import { clock, group, joined, plays, shown, span, time } from "./words.js";
@@ -88,7 +88,7 @@ function draw(doc) {
       ? ["How long they last", "Share still there after so long, with 95 % bands", "still there"]
       : ["How long they take", "Share not back after so long, with 95 % bands", "not back"];
     say(find("#curve-head"), head);
-    say(find("#curve-head + .hint"), hint);
+    say(find("#curve-head + .hint"), doc.follows_change ? hint.replace(",", ", of all plays,") : hint);
     curves.draw(doc.arms, doc.max_delay, place, verb);
     shares.draw(doc.shares, doc.now, place);
   }
@@ -122,19 +122,22 @@ function warn(doc) {
     const item = alarms.get(name);
     if (!item.firstChild) item.append(document.createElement("b"), document.createElement("span"));
     say(item.firstChild, shown(alarm.what));
-    say(item.lastChild, alarm.text);
+    say(item.lastChild, joined(alarm.text));
   }
 }
+
+// The key is not spelled out: screens are looked at by many.
+const allowed = () => (key.get() ? " -H 'Authorization: Bearer KEY'" : "");
 
 function begin(doc) {
   find(".begin").hidden = doc.plays > 0;
   if (doc.plays) return;
   const here = location.origin, first = doc.arms.length ? doc.arms[0].name : "A";
-  const page = doc.lease !== null;
+  const page = doc.lease !== null, asked = `${here}/v1/agents/${encodeURIComponent(doc.name)}`;
   say(find(".how"), page ? "Put this into the page, with one attribute per variant:" : "Ask for an arm, and tell when the answer is back:");
   say(find(".begin code"), page
     ? `<script src="${here}/dwell.js" data-agent="${doc.name}" data-key="PAGE-KEY"></script>\n` + doc.arms.slice(0, 3).map((arm, k) => `<section data-tarry-arm="${arm.name}"${k ? " hidden" : ""}> … </section>`).join("\n")
-    : `curl -X POST ${here}/v1/agents/${encodeURIComponent(doc.name)}/ask -d '{}'\n# {"play": 1, "arm": ${JSON.stringify(first)}}\ncurl -X POST ${here}/v1/agents/${encodeURIComponent(doc.name)}/tell -d '{"play": 1}'`);
+    : `curl -X POST ${asked}/ask${allowed()} -d '{}'\n# {"play": "…", "arm": ${JSON.stringify(first)}, …}\ncurl -X POST ${asked}/tell${allowed()} -d '{"play": "…"}'`);
 }
 
 function odd(doc) {
@@ -223,9 +226,12 @@ async function agents() {
 let heardAt = 0;
 
 async function watch(name, signal) {
-  await follow(`/v1/events?agent=${encodeURIComponent(name)}`, signal, (doc) => {
-    if (signal.aborted) return;
+  let last = null, cameAt = 0;
+  await follow(`/v1/events?agent=${encodeURIComponent(name)}`, signal, (fresh) => {
+    if (signal.aborted || !(fresh || last)) return;
     heardAt = Date.now() / 1000;
+    if (fresh) [last, cameAt] = [fresh, heardAt];
+    const doc = { ...last, now: last.now + heardAt - cameAt }; // nothing is new but the time
     find(".notice").hidden = true;
     find("#agent").classList.remove("stale");
     status("live", "live");
@@ -240,7 +246,7 @@ async function turn(signal) {
   if (!names.length) {
     screen("none");
     status("live", "live");
-    say(find("#make"), `curl -X PUT ${location.origin}/v1/agents/front-page \\\n  -d '{"arms": ["quiz", "essay"], "payoff": "reward", "max_delay": 600, "lease": 15}'`);
+    say(find("#make"), `curl -X PUT ${location.origin}/v1/agents/front-page${allowed()} \\\n  -d '{"arms": ["quiz", "essay"], "payoff": "reward", "max_delay": 600, "lease": 15}'`);
     await wait(3000, signal);
     return;
   }
@@ -298,15 +304,19 @@ function ask(error) {
   screen("key");
   status("wait", "a key is wanted");
   say(find("#refused"), key.get() ? (error.status === 403 ? error.message : "That key was refused.") : "");
-  const form = find("#key form"), field = find("#secret");
+  const form = find("#key form"), field = find("#secret"), over = new AbortController(), { signal } = over;
   field.focus();
   return new Promise((go) => {
+    signal.addEventListener("abort", () => go(screen("loading")));
+    addEventListener("hashchange", () => over.abort(), { signal });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      key.set(field.value.trim());
+      const given = field.value.replace(/[\s\p{Cf}]/gu, ""); // what cannot be seen was copied by accident
       field.value = "";
-      go();
-    }, { once: true });
+      if (!proper(given)) return say(find("#refused"), "No key has signs like that: copy it again.");
+      key.set(given);
+      return over.abort();
+    }, { signal });
   });
 }
 

@@ -2,7 +2,8 @@
 import { Keyed, put, say } from "./svg.js";
 import { group, interval, percent, shown, span, time, unitFor } from "./words.js";
 
-const KEYS = ["mean", "sure", "cost", "out"];
+// Where the choice depends on the request no arm is the best; where arms change, nobody knows what was lost before.
+const keys = (doc) => (doc.features.length ? ["chosen", "out"] : ["mean", "sure", ...(doc.follows_change ? [] : ["cost"]), "out"]);
 
 export class Facts {
   constructor(list, place) {
@@ -16,7 +17,7 @@ export class Facts {
     box.className = `fact f-${key}`;
     box.head = part("dt", "");
     box.value = part("dd", "value");
-    if (key === "sure") {
+    if (key === "sure" || key === "chosen") {
       box.strip = part("dd", "strip");
       put(box.strip, { "aria-hidden": "true" });
       box.pieces = new Keyed(box.strip, () => document.createElement("i"));
@@ -26,33 +27,43 @@ export class Facts {
   }
 
   draw(doc) {
-    this.boxes.follow(KEYS);
-    const best = doc.arms.find((arm) => arm.name === doc.leader);
-    this.mean(this.boxes.get("mean"), best);
-    this.sure(this.boxes.get("sure"), doc);
-    this.cost(this.boxes.get("cost"), doc);
-    this.out(this.boxes.get("out"), doc);
+    this.boxes.follow(keys(doc));
+    for (const key of keys(doc)) this[key](this.boxes.get(key), doc);
   }
 
-  mean(box, best) {
-    say(box.head, best ? `Mean of ${shown(best.name, 20)}` : "Mean");
+  mean(box, doc) {
+    const best = doc.arms.find((arm) => arm.name === doc.leader);
+    say(box.head, best ? `Mean of ${shown(best.name, 20)}${doc.follows_change ? " at present" : ""}` : "Mean");
     say(box.value, best ? time(best.mean, best.high - best.low) : "–");
-    say(box.note, best ? `95 % interval ${interval(best.low, best.high, unitFor(best.mean))}` : "nothing has come back yet");
+    say(box.note, best ? `95 % interval ${interval(best.low, best.high, unitFor(best.mean || best.high))}` : doc.arms.length ? "nothing has come back yet" : "there is no arm");
   }
 
   sure(box, doc) {
     const likely = doc.arms.filter((arm) => arm.best).sort((a, b) => b.best - a.best);
     const second = likely.find((arm) => arm.name !== doc.leader);
+    const known = doc.leader !== null && doc.choices > 1;
+    const of = `to be the best of ${group(doc.choices)}${doc.choices < doc.arms.length ? " that can be chosen" : ""}`;
     say(box.head, "How sure");
-    say(box.value, doc.leader === null || doc.arms.length < 2 ? "–" : percent(Math.min(doc.sure, 1 - 1e-9)));
-    const shownPieces = doc.leader === null ? [] : likely.slice(0, 8).filter((arm) => arm.best >= 0.004);
-    box.pieces.follow(shownPieces.map((arm) => arm.name));
-    for (const arm of shownPieces) {
-      const piece = box.pieces.get(arm.name);
-      put(piece, { class: `fill-${this.place(arm.name)}` });
-      piece.style.flexGrow = String(Math.round(1000 * arm.best));
+    say(box.value, known ? percent(Math.min(Math.max(doc.sure, 1e-9), 1 - 1e-9)) : "–");
+    this.strip(box, known ? likely.map((arm) => [arm.name, arm.best]) : []);
+    say(box.note, doc.choices < 2 ? (doc.arms.length > 1 ? "no other arm can be chosen" : doc.arms.length ? "there is no other arm" : "there is no arm") : second && known ? `${of}; next is ${shown(second.name, 18)}, ${percent(second.best)}` : of);
+  }
+
+  chosen(box, doc) {
+    const [first, second] = [...doc.arms].sort((a, b) => b.share - a.share);
+    say(box.head, first && first.share ? `Chosen most: ${shown(first.name, 20)}` : "Chosen most");
+    say(box.value, first && first.share ? percent(first.share) : "–");
+    this.strip(box, doc.arms.map((arm) => [arm.name, arm.share]).sort((a, b) => b[1] - a[1]));
+    say(box.note, second && second.share ? `of the last 100; next is ${shown(second.name, 18)}, ${percent(second.share)}` : "of the last 100");
+  }
+
+  strip(box, parts) {
+    const large = parts.slice(0, 8).filter(([, part]) => part >= 0.004);
+    box.pieces.follow(large.map(([name]) => name));
+    for (const [name, part] of large) {
+      put(box.pieces.get(name), { class: `fill-${this.place(name)}` });
+      box.pieces.get(name).style.flexGrow = String(Math.round(1000 * part));
     }
-    say(box.note, doc.arms.length < 2 ? "there is no other arm" : second && doc.leader !== null ? `to be the best of ${group(doc.arms.length)}; next is ${shown(second.name, 18)}, ${percent(second.best)}` : `to be the best of ${group(doc.arms.length)}`);
   }
 
   cost(box, doc) {

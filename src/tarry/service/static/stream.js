@@ -4,8 +4,15 @@
 const KEPT = "tarry-key";
 const SILENCE = 40000; // ms without even a sign of life: the connection is dead
 
+// What a header can hold.
+export const proper = (value) => /^[\x21-\x7e]*$/.test(value);
+
 export const key = {
-  get() { try { return sessionStorage.getItem(KEPT) || ""; } catch { return this.here || ""; } },
+  get() {
+    let kept = this.here || "";
+    try { kept = sessionStorage.getItem(KEPT) || ""; } catch { /* for this page only */ }
+    return proper(kept) ? kept : "";
+  },
   set(value) { this.here = value; try { sessionStorage.setItem(KEPT, value); } catch { /* for this page only */ } },
 };
 
@@ -33,7 +40,8 @@ export async function get(path) {
   return (await sent(path, AbortSignal.timeout(10000))).json();
 }
 
-// Calls `heard` with each document of the event `view`; throws when the stream ends or falls silent.
+// Calls `heard` with each document of the event `view`, and with null at a sign of life; throws when the
+// stream ends or falls silent.
 export async function follow(path, signal, heard) {
   const own = new AbortController();
   const stop = () => own.abort();
@@ -52,6 +60,7 @@ export async function follow(path, signal, heard) {
       rest = parts.pop();
       const views = parts.filter((part) => part.startsWith("event: view"));
       if (views.length) heard(JSON.parse(data(views[views.length - 1]))); // earlier ones are old news
+      else if (parts.length) heard(null);
     }
   } finally {
     clearTimeout(watch);

@@ -1,6 +1,6 @@
 // The table of the arms: a row for each, changed in place.
 import { Keyed, node, put, round, say } from "./svg.js";
-import { clock, group, interval, percent, rounded, shown, span, unitFor } from "./words.js";
+import { clock, group, interval, joined, percent, rounded, shown, span, unitFor } from "./words.js";
 
 const FIRST = 12; // rows that are shown at once; more on demand
 const MOST = 40; // up to so many arms, all are shown
@@ -99,7 +99,7 @@ export class ArmTable {
     const names = this.choose(doc, by);
     const top = Math.max(1e-9, ...doc.arms.map((arm) => arm.high ?? 0));
     const means = doc.arms.map((arm) => arm.mean).filter((mean) => mean !== null);
-    const unit = unitFor(means.length ? Math.max(...means) : 1);
+    const unit = unitFor(means.length ? Math.max(...means) || top : 1);
     this.body.follow(names);
     this.table.classList.toggle("many", names.length > MOST);
     for (const name of names) {
@@ -158,7 +158,7 @@ export class ArmTable {
     say(p.mean, heard ? `${rounded(arm.mean / unit.size, width / unit.size)}\u00a0${unit.sign}` : "–");
     say(p.interval, heard ? interval(arm.low, arm.high, unit) : "not known yet");
     this.whisker(p, arm, heard, top, spot);
-    say(p.best, heard ? percent(Math.min(Math.max(arm.best, 1e-9), 1 - 1e-9)) : "–"); // never quite 0 or 1
+    say(p.best, arm.best === null ? "–" : percent(Math.min(Math.max(arm.best, 1e-9), 1 - 1e-9))); // never quite 0 or 1
     say(p.plays, group(arm.plays));
     say(p.odd, odd(arm));
     say(p.out, group(arm.out));
@@ -183,8 +183,9 @@ export class ArmTable {
 function state(arm, now) {
   const since = arm.since === null ? "" : ` since ${clock(arm.since, now)}, ${span(Math.max(now - arm.since, 0))}`;
   const word = { paused: `paused${since}`, rested: `rests${since}`, removed: "removed", active: "" }[arm.state];
-  const changed = arm.changed && arm.state === "active" ? `as it is for ${span(arm.changed.ago)}, ${percent(arm.changed.sure)} sure` : "";
-  return [word || changed, arm.alarm].filter(Boolean).join(" · ");
+  const calm = arm.changed && !arm.changed.news && arm.state === "active"; // what is new, the alarm says
+  const changed = calm ? `as it is for ${span(Math.max(now - arm.changed.since, 0))}, ${percent(arm.changed.sure)} sure` : "";
+  return joined([word || changed, arm.alarm].filter(Boolean).join(" · "));
 }
 
 function odd(arm) {

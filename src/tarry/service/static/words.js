@@ -5,14 +5,15 @@ const THIN = "\u202f"; // between thousands
 const JOIN = "\u00a0"; // before a unit
 
 export function unitFor(scale) {
-  const found = UNITS.find(([least]) => Math.abs(scale) >= least) || UNITS[5];
+  const found = UNITS.find(([least]) => Math.abs(scale) >= least && scale) || UNITS[scale ? 5 : 3];
   return { sign: found[1], size: found[2] };
 }
 
 // To about a hundredth of the width of the interval.
-export function rounded(value, width) {
+export function rounded(value, width = 0) {
+  if (!(width > 0)) width = 2 * Math.abs(value); // no width, or none at all
   let digits = 0;
-  while (digits < 6 && width < 20 * 10 ** -digits) digits++;
+  while (value && digits < 6 && width < 20 * 10 ** -digits) digits++;
   return group(Number(value.toFixed(digits)) === 0 ? (0).toFixed(digits) : value.toFixed(digits));
 }
 
@@ -22,7 +23,7 @@ export function group(number) {
   return part ? `${spaced}.${part}` : spaced;
 }
 
-export function time(value, width = 2 * Math.abs(value), unit = unitFor(value)) {
+export function time(value, width, unit = unitFor(value)) {
   return `${rounded(value / unit.size, width / unit.size)}${JOIN}${unit.sign}`;
 }
 
