@@ -78,10 +78,11 @@ class Connection:
         max_delay: float | None = None,
         **more: Any,
     ) -> "RemoteAgent":
-        """The agent of this name: made if there is none, and with these arms.
+        """The agent of this name: made if there is none, else it gets the arms that it lacks.
 
-        Without arms, payoff and max_delay it must be there. `more` is what `tarry.Agent` takes as
-        well: lease, heartbeat, features, seed, horizon.
+        Arms that it has beside these stay: `remove_arm` takes them out. Without arms, payoff and
+        max_delay it must be there. `more` is what `tarry.Agent` takes as well: lease, heartbeat,
+        features, seed, horizon.
         """
         from tarry.service.client.remote import wanted
 
@@ -94,7 +95,7 @@ class Connection:
             raise InputError("To make an agent give arms=, payoff= and max_delay=, all of them.")
         body = wanted(policy, arms, payoff, max_delay, more)
         try:
-            return self._opened(path, self.call("PUT", path, body))
+            return self._opened(path, self.call("PUT", path, {**body, "keep": True}))
         except ConflictError as error:  # as an agent says it of its own store
             raise JournalError(str(error)) from error
         except RoleError:  # a key that may decide, but not manage: then it must be there

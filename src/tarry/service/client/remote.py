@@ -54,10 +54,10 @@ class RemoteAgent:
     def checked(self, wanted: Mapping[str, Any]) -> Self:
         """Refuse if it is another agent than the one that is wanted."""
         have = dict(self._shown)
-        have["arms"] = sorted(arm["name"] for arm in have["arms"])
+        have["arms"] = [arm["name"] for arm in have["arms"]]
         for what, given in wanted.items():
-            there = have.get(what)
-            if what in have and there != (sorted(given) if what == "arms" else given):
+            there = have.get(what, given)
+            if not {*given} <= {*there} if what == "arms" else there != given:
                 raise JournalError(
                     f"The agent {self.name!r} has {what} {there!r}, but {given!r} is given, and "
                     f"the key may not change it; give the same."
@@ -302,12 +302,17 @@ def described(features: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, kind in Features(features).kinds.items():
         if isinstance(kind, Numeric):
-            found[name] = {"log": kind.log, "curve": kind.curve}
+            found[name] = {what: given for what, given in kind._asdict().items() if is_set(given)}
         elif isinstance(kind, Cyclic):
             found[name] = {"period": kind.period}
         else:
             found[name] = {"values": list(kind)}
     return found
+
+
+def is_set(value: Any) -> bool:
+    """Whether a setting of a feature is another than the usual one, which is not shown."""
+    return value is not None and value is not False
 
 
 def plain(context: Any) -> Any:
