@@ -24,8 +24,8 @@ class RemoteBlock(Block):
     """What `agent.play()` returns; good for one `with` or `async with` block.
 
     As `tarry.live.timed.TimedPlay`. In an `async with`, an end that is told inside the block is
-    sent when the block is left. An exception goes on after at most a second, whether or not the
-    service could be told; a task that is cancelled goes on at once.
+    sent when the block is left. An exception goes on after about a second at most, whether or not
+    the service could be told; a task that is cancelled goes on at once.
     """
 
     def __init__(self, agent: "RemoteAgent", context: Mapping[str, Any] | None = None) -> None:
