@@ -276,7 +276,7 @@ def test_the_client_and_its_key(door: Door) -> None:
         agent = connection.agent("routes", arms=["fra", "ams"], payoff="cost", max_delay=2.0)
         assert agent.ask().arm in ("fra", "ams")
         with pytest.raises(JournalError, match="the key may not change it"):
-            connection.agent("routes", arms=["fra"], payoff="cost", max_delay=2.0)
+            connection.agent("routes", arms=["rom"], payoff="cost", max_delay=2.0)
         with pytest.raises(ServiceError, match="role manage"):
             agent.add_arm("lon")
         with pytest.raises(ServiceError, match="no agent 'nobody'"):

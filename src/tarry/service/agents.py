@@ -15,11 +15,12 @@ from msgspec import UNSET
 from tarry.errors import InputError, JournalError, TarryError
 from tarry.live import Agent
 from tarry.live.clock import to_seconds
-from tarry.live.features import Cyclic, Features, Numeric, features_from
+from tarry.live.features import Features
 from tarry.live.plays import Counts, Odd
 from tarry.policies.from_text import parse_policy
 from tarry.policies.label import policy_label
-from tarry.service.messages import LONGEST_NAME, AgentBody, Feature, is_name
+from tarry.service.features import features_of
+from tarry.service.messages import LONGEST_NAME, MOST_ARMS, AgentBody, is_name
 from tarry.service.problems import RefusedError
 from tarry.service.shares import Shares
 from tarry.service.shelves import MOST_AGENTS, Shelf
@@ -204,7 +205,7 @@ class Agents:
             told |= {"payoff": body.payoff, "max_delay": body.max_delay}
             return self._start(name, **told), True
         check_same(served, body)
-        change_arms(served.agent, body.arms)
+        change_arms(served.agent, body.arms, keep=body.keep)
         return served, False
 
 
@@ -282,57 +283,30 @@ def check_same(served: Served, body: AgentBody) -> None:
             )
 
 
-def change_arms(agent: Agent, names: list[str]) -> None:
-    """Let the arms be these; another process may have been quicker."""
+def change_arms(agent: Agent, names: list[str], *, keep: bool = False) -> None:
+    """Let the arms be these, or these and those that are there; another may have been quicker."""
     from tarry.live.settings import check_names
 
     check_names(names)
     here = agent.arms
-    check_arms(name for name in names if name not in here)
-    many = len({*names} ^ {*here})
+    new = [name for name in names if name not in here]
+    gone = [] if keep else [name for name in here if name not in names]
+    check_arms(new)
+    many = len(new) + len(gone)
     if many > MOST_CHANGES:  # each is durable by itself, and nobody else is served a new agent
         raise RefusedError(
             "conflict",
             f"{many} arms would come or go, and at most {MOST_CHANGES} do at once; go there in "
             f"steps, or make another agent.",
         )
-    for name in [*names, *here]:
-        if (name in names) == (name in here):
-            continue
+    if len(here) + len(new) - len(gone) > MOST_ARMS:
+        raise RefusedError("conflict", f"There would be more than {MOST_ARMS} arms, the most.")
+    for name in [*new, *gone]:
         try:
             (agent.add_arm if name in names else agent.remove_arm)(name)
         except InputError:
             if (name in agent.arms) != (name in names):
                 raise
-
-
-def features_of(told: dict[str, Feature]) -> dict[str, Any]:
-    """Features as an agent takes them."""
-    found: dict[str, Any] = {}
-    for name, feature in told.items():
-        if feature.values is not None:
-            found[name] = feature.values
-        elif feature.period is not None:
-            found[name] = Cyclic(feature.period)
-        else:
-            found[name] = Numeric(feature.log, feature.curve)
-    return found
-
-
-def features_shown(described: list[list[Any]]) -> dict[str, Feature] | None:
-    """Features as a message has them."""
-    features = features_from(described)
-    if features is None:
-        return None
-    found = {}
-    for name, kind in features.kinds.items():
-        if isinstance(kind, Cyclic):
-            found[name] = Feature(period=kind.period)
-        elif isinstance(kind, Numeric):
-            found[name] = Feature(log=kind.log, curve=kind.curve)
-        else:
-            found[name] = Feature(values=list(kind))
-    return found
 
 
 def counted(counts: Counts) -> dict[str, int]:

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 
 from tarry.live import Agent
-from tarry.service.agents import Served, check_arms, counted, features_shown
+from tarry.service.agents import Served, check_arms, counted
+from tarry.service.features import features_shown
 from tarry.service.messages import MOST_ARMS, AgentBody, AgentNames, AgentShown, Arm, ArmBody
 from tarry.service.operations import Answer, Call, Role, operation
 from tarry.service.problems import RefusedError

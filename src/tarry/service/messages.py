@@ -53,9 +53,15 @@ class Feature(Body):
     """A feature of requests: one of a few texts, a number, or a number that comes round."""
 
     values: Annotated[list[str], Meta(min_length=1, max_length=200)] | None = None
-    log: bool = False
-    curve: bool = False
-    period: Positive | None = None
+    log: Annotated[bool, Meta(description="Of a number, whether its logarithm counts.")] = False
+    curve: Annotated[bool, Meta(description="Of a number, whether its square counts too.")] = False
+    missing: (
+        Annotated[float, Meta(description="A number that stands for one that is not known.")] | None
+    ) = None
+    period: (
+        Annotated[float, Meta(gt=0, description="After how much it comes round, in its own unit.")]
+        | None
+    ) = None
 
 
 class AgentBody(Body):
@@ -78,13 +84,19 @@ class AgentBody(Body):
             dict[str, Feature],
             Meta(
                 description='By name: {"values": ["phone", "desktop"]} for one of a few texts, {} '
-                'for a number, {"period": 24} for one that comes round.'
+                'for a number, {"period": 24} for one that comes round. A number may have {"log": '
+                'true} if its logarithm counts, {"curve": true} if its square counts too, and '
+                '{"missing": -1} if -1 stands for one that is not known.'
             ),
         ]
         | UnsetType
     ) = UNSET
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | UnsetType = UNSET
     horizon: Annotated[int, Meta(ge=2, le=2**62)] | UnsetType = UNSET
+    keep: Annotated[
+        bool,
+        Meta(description="Whether arms that are there and not given stay; else they go for good."),
+    ] = False
 
 
 class ArmBody(Body):

@@ -4,48 +4,33 @@ Every request may be sent twice without harm: an ask has a key of its own, an en
 once, and all else says how things are to be. So whatever is lost on the way is sent again.
 """
 
-import asyncio
-import json
-import random
+import os
 import time
-import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, urlsplit
 
-from tarry.checks import shortened
-from tarry.errors import (
-    ConflictError,
-    InputError,
-    JournalError,
-    LiveError,
-    MissingExtraError,
-    ServiceError,
-    UnknownPlayError,
-)
+from tarry.checks import check_number, check_positive, shortened
+from tarry.errors import ConflictError, InputError, JournalError, MissingExtraError
 
 try:
+    import anyio
     import httpx
 except ImportError as missing:
     raise MissingExtraError.of("tarry.connect", "httpx", "serve") from missing
+
+from tarry.service.client.attempts import Attempts, RoleError, foreign, request, taken
+from tarry.service.client.clients import Clients
+from tarry.service.client.later import HURRY, Later
 
 if TYPE_CHECKING:
     from tarry.policies.protocol import Policy
     from tarry.service.client.remote import RemoteAgent
 
-PAUSES = (0.05, 1.0)  # seconds before the next attempt, the first time and at most
-LONGEST = 5.0  # seconds that a service may put somebody off
-AGAIN = (429, 502, 503, 504)
-PROBLEM = "urn:tarry:problem:"
-CLASSES: dict[str, type[LiveError | InputError]] = {
-    "input": InputError,
-    "arm": InputError,
-    "play": UnknownPlayError,
-    "conflict": ConflictError,
-    "state": LiveError,
-    "store": JournalError,
-}
+INHERITED: list[Clients] = []  # of the process that this one was forked from: not to be closed
 
 
 class Connection:
@@ -59,14 +44,14 @@ class Connection:
                 f"'http://127.0.0.1:8090'."
             )
         self.address = str(address).rstrip("/")
-        self.patience = patience
+        self.patience = check_number("patience", patience, 0)
         headers = {} if key is None else {"authorization": f"Bearer {checked(key)}"}
-        self._told: dict[str, Any] = {"headers": headers, "timeout": timeout}
-        self._client: httpx.Client | None = None
-        # A client belongs to the event loop in which it was first used.
-        self._clients: weakref.WeakKeyDictionary[Any, httpx.AsyncClient] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._told = {"headers": headers, "timeout": check_positive("timeout", timeout)}
+        self._start()
+
+    def _start(self) -> None:
+        self._clients = Clients(self._told)
+        self._later = Later(self._clients)
 
     def agent(
         self,
@@ -78,14 +63,15 @@ class Connection:
         max_delay: float | None = None,
         **more: Any,
     ) -> "RemoteAgent":
-        """The agent of this name: made if there is none, and with these arms.
+        """The agent of this name: made if there is none, else it gets the arms that it lacks.
 
-        Without arms, payoff and max_delay it must be there. `more` is what `tarry.Agent` takes as
-        well: lease, heartbeat, features, seed, horizon.
+        Arms that it has beside these stay: `remove_arm` takes them out. Without arms, payoff and
+        max_delay it must be there. `more` is what `tarry.Agent` takes as well: lease, heartbeat,
+        features, seed, horizon.
         """
-        from tarry.service.client.remote import wanted
+        from tarry.service.client.wanted import wanted
 
-        if not name:
+        if not name or not isinstance(name, str):
             raise InputError(f"The name of the agent is {shortened(name)}; give some text.")
         path = f"/v1/agents/{escaped(name)}"
         if arms is None and payoff is None and max_delay is None:
@@ -94,7 +80,7 @@ class Connection:
             raise InputError("To make an agent give arms=, payoff= and max_delay=, all of them.")
         body = wanted(policy, arms, payoff, max_delay, more)
         try:
-            return self._opened(path, self.call("PUT", path, body))
+            return self._opened(path, self.call("PUT", path, {**body, "keep": True}))
         except ConflictError as error:  # as an agent says it of its own store
             raise JournalError(str(error)) from error
         except RoleError:  # a key that may decide, but not manage: then it must be there
@@ -121,21 +107,34 @@ class Connection:
         *,
         headers: Mapping[str, str] | None = None,
         done: str = "",
+        hurry: float | None = None,
+        given_up: Callable[[], None] | None = None,
+        client: httpx.Client | None = None,
     ) -> Any:
-        """One request, repeated if need be; `done` is the problem of one that was done before."""
-        told = _request(method, self.address + path, body, headers)
-        if self._client is None:
-            self._client = httpx.Client(**self._told)
+        """One request, repeated if need be; `done` is the problem of one that was done before.
+
+        With `hurry`, there is one attempt, and each of its steps may last so many seconds.
+        `given_up` is called if somebody stops waiting for an answer (Ctrl-C).
+        """
+        told = request(method, self.address + path, body, headers)
         attempts = Attempts(self.address, self.patience)
+        if hurry is not None:
+            told["timeout"] = hurry
+            attempts.hurry()
         while True:
             try:
-                answer = self._client.request(**told)
+                with self._here().of_threads() if client is None else nullcontext(client) as used:
+                    answer = used.request(**told)
             except httpx.HTTPError as error:
                 pause: float | None = attempts.lost(error)
+            except BaseException as error:
+                if given_up is not None and not isinstance(error, Exception):
+                    given_up()
+                raise
             else:
                 pause = attempts.put_off(answer)
             if pause is None:
-                return _taken(answer, done if attempts.count else "")
+                return taken(answer, done if attempts.count else "")
             time.sleep(pause)
 
     async def call_async(
@@ -146,36 +145,51 @@ class Connection:
         *,
         headers: Mapping[str, str] | None = None,
         done: str = "",
+        hurry: float | None = None,
+        given_up: Callable[[], None] | None = None,
     ) -> Any:
         """As `call`; the event loop goes on."""
-        told = _request(method, self.address + path, body, headers)
-        loop = asyncio.get_running_loop()
-        client = self._clients.get(loop)
-        if client is None:
-            client = self._clients[loop] = httpx.AsyncClient(**self._told)
+        told = request(method, self.address + path, body, headers)
         attempts = Attempts(self.address, self.patience)
+        if hurry is not None:
+            told["timeout"] = hurry
+            attempts.hurry()
         while True:
-            try:
-                answer = await client.request(**told)
-            except httpx.HTTPError as error:
-                pause: float | None = attempts.lost(error)
-            else:
-                pause = attempts.put_off(answer)
+            lane = await self._here().of_loop()
+            async with lane.client() as client:
+                try:
+                    answer = await client.request(**told)
+                except httpx.HTTPError as error:
+                    pause: float | None = attempts.lost(error)
+                except BaseException as error:
+                    if given_up is not None and not isinstance(error, Exception):
+                        given_up()
+                    raise
+                else:
+                    pause = attempts.put_off(answer)
             if pause is None:
-                return _taken(answer, done if attempts.count else "")
-            await asyncio.sleep(pause)
+                return taken(answer, done if attempts.count else "")
+            await anyio.sleep(pause)
+
+    def later(self, job: Callable[[Callable[..., Any]], Any]) -> None:
+        """Send in the background what `job` sends with the function that it is given."""
+        self._here()
+        self._later.do(lambda client: job(partial(self.call, hurry=HURRY, client=client)))
 
     def close(self) -> None:
         """Let go of the connection."""
-        if self._client is not None:
-            self._client.close()
-            self._client = None
+        self._here().close()
 
     async def close_async(self) -> None:
         """Let go of the connections of this event loop."""
-        client = self._clients.pop(asyncio.get_running_loop(), None)
-        if client is not None:
-            await client.aclose()
+        await self._here().close_async()
+
+    def _here(self) -> Clients:
+        """The clients of this process: with those of its parent it would get others' answers."""
+        if self._clients.process != os.getpid():
+            INHERITED.append(self._clients)
+            self._start()
+        return self._clients
 
     def __enter__(self) -> Self:
         """The connection; it is closed at the end of the block."""
@@ -208,41 +222,9 @@ class Connection:
         """Where it leads."""
         return f"<Connection to {self.address}>"
 
-
-class Attempts:
-    """When to send a request again."""
-
-    def __init__(self, address: str, patience: float) -> None:
-        self.address = address
-        self.count = 0  # of those that came to nothing
-        self._end = time.monotonic() + patience
-        self._pause = PAUSES[0]
-
-    def lost(self, error: Exception) -> float:
-        """No answer came: how long to wait; an error if it is too late for that."""
-        pause = self._next()
-        if pause is None:
-            why = str(error).rstrip(".") or type(error).__name__
-            raise ServiceError(
-                f"The service {self.address} cannot be reached ({why}); see that it runs."
-            ) from error
-        return pause
-
-    def put_off(self, answer: httpx.Response) -> float | None:
-        """How long to wait, if the answer is to come later; None if this is it."""
-        if answer.status_code not in AGAIN:
-            return None
-        pause, said = self._next(), answer.headers.get("retry-after", "")
-        if pause is not None and said.isdigit():
-            pause = max(pause, min(float(said), LONGEST))
-        return pause
-
-    def _next(self) -> float | None:
-        if time.monotonic() + self._pause > self._end:
-            return None
-        self.count += 1
-        pause, self._pause = self._pause, min(2 * self._pause, PAUSES[1])
-        return pause * (0.5 + random.random())
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled: its sockets are of one process."""
+        raise TypeError("A connection cannot be pickled or copied; make one in each process.")
 
 
 def escaped(name: str) -> str:
@@ -256,47 +238,3 @@ def checked(key: Any) -> str:
     if not text or not text.isascii() or not text.isprintable() or " " in text:
         raise InputError("The key is none; give the text that 'tarry key' printed.")
     return text
-
-
-def foreign(where: str, what: str) -> ServiceError:
-    """Something that is no service of ours was there."""
-    return ServiceError(
-        f"The service {where} answers with {what}, and not as tarry serve does; see what is at "
-        f"this address."
-    )
-
-
-class RoleError(ServiceError):
-    """The key may not do this."""
-
-
-def _request(method: str, url: str, body: Any, headers: Mapping[str, str] | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"method": method, "url": url, "headers": dict(headers or {})}
-    if body is not None:
-        try:
-            told["content"] = json.dumps(body, allow_nan=False).encode()
-        except (TypeError, ValueError, RecursionError) as error:
-            raise InputError(
-                f"What is given cannot be sent ({error}); give texts and finite numbers."
-            ) from error
-        told["headers"]["content-type"] = "application/json"
-    return told
-
-
-def _taken(answer: httpx.Response, done: str) -> Any:
-    """What was answered, or the error that it says."""
-    if answer.is_success:
-        try:
-            return answer.json() if answer.content else None
-        except ValueError as error:
-            raise foreign(answer.url.host, "no JSON") from error
-    try:
-        told = answer.json()
-        kind, sentence = str(told["type"]).removeprefix(PROBLEM), str(told["detail"])
-    except (ValueError, KeyError, TypeError):
-        raise foreign(answer.url.host, f"status {answer.status_code}") from None
-    if done and kind == done:
-        return None
-    if kind == "role":
-        raise RoleError(sentence)
-    raise CLASSES.get(kind, ServiceError)(sentence)

@@ -4,23 +4,21 @@ import math
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from tarry.checks import check_payoff
 from tarry.errors import ConflictError, InputError, JournalError, LiveError
 from tarry.live.explain import ArmReport, Explanation
-from tarry.live.features import Cyclic, Features, Numeric
+from tarry.live.facts import CANCEL, FAIL, RETURN
 from tarry.live.ids import as_id
 from tarry.live.plays import Counts, Odd, Play, PlayCounts, Told
 from tarry.live.refusals import no_id
 from tarry.live.requests import check_key
-from tarry.live.settings import check_delay, check_max_delay, check_names
+from tarry.live.settings import check_delay, check_names
 from tarry.live.timed import ActivePlay
-from tarry.policies.check import check_policy
-from tarry.policies.label import policy_label
 from tarry.service.client.block import RemoteBlock
 from tarry.service.client.connection import Connection, escaped
 
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
 MOST_PLAYS = 100_000  # of a history
 WATCHED = 10_000  # plays asked for here whose beginning is remembered
-TAKEN = ("lease", "heartbeat", "features", "seed", "horizon")
 
 
 class RemoteAgent:
@@ -50,14 +47,15 @@ class RemoteAgent:
         self._path = path
         self._shown = shown
         self._began: OrderedDict[int, float] = OrderedDict()
+        self._closed = False
 
     def checked(self, wanted: Mapping[str, Any]) -> Self:
         """Refuse if it is another agent than the one that is wanted."""
         have = dict(self._shown)
-        have["arms"] = sorted(arm["name"] for arm in have["arms"])
+        have["arms"] = [arm["name"] for arm in have["arms"]]
         for what, given in wanted.items():
-            there = have.get(what)
-            if what in have and there != (sorted(given) if what == "arms" else given):
+            there = have.get(what, given)
+            if not {*given} <= {*there} if what == "arms" else there != given:
                 raise JournalError(
                     f"The agent {self.name!r} has {what} {there!r}, but {given!r} is given, and "
                     f"the key may not change it; give the same."
@@ -71,17 +69,15 @@ class RemoteAgent:
 
     def tell(self, play: Play | ActivePlay | int, delay: float | None = None) -> Told:
         """The play came back just now, or took `delay` seconds; see `tarry.Agent.tell`."""
-        body = self._telling(play, delay)
-        return Told(self.connection.call("POST", f"{self._path}/tell", body)["told"])
+        return Told(self.connection.call("POST", *self.ending(RETURN, play, delay))["told"])
 
     def fail(self, play: Play | ActivePlay | int) -> Told:
         """The play ended in failure; see `tarry.Agent.fail`."""
-        return Told(self.connection.call("POST", f"{self._path}/fail", self._which(play))["told"])
+        return Told(self.connection.call("POST", *self.ending(FAIL, play))["told"])
 
     def cancel(self, play: Play | ActivePlay | int) -> bool:
         """Nobody watches this play any longer; see `tarry.Agent.cancel`."""
-        answer = self.connection.call("POST", f"{self._path}/cancel", self._which(play))
-        return bool(answer["cancelled"])
+        return bool(self.connection.call("POST", *self.ending(CANCEL, play))["cancelled"])
 
     def alive(self, play: Play | ActivePlay | int, seconds: float) -> bool:
         """The play has lasted so long, and goes on; see `tarry.Agent.alive`."""
@@ -91,26 +87,26 @@ class RemoteAgent:
     async def ask_async(
         self, context: Mapping[str, Any] | None = None, *, key: str | None = None
     ) -> Play:
-        """As `ask`; the event loop goes on."""
+        """As `ask`; the event loop goes on.
+
+        If nobody waits for the choice any longer, its play is cancelled in the background.
+        """
         call = self._asking(context, key)
         return self._asked(await self.connection.call_async("POST", **call))
 
     async def tell_async(self, play: Play | ActivePlay | int, delay: float | None = None) -> Told:
         """As `tell`; the event loop goes on."""
-        body = self._telling(play, delay)
-        answer = await self.connection.call_async("POST", f"{self._path}/tell", body)
+        answer = await self.connection.call_async("POST", *self.ending(RETURN, play, delay))
         return Told(answer["told"])
 
     async def fail_async(self, play: Play | ActivePlay | int) -> Told:
         """As `fail`; the event loop goes on."""
-        body = self._which(play)
-        answer = await self.connection.call_async("POST", f"{self._path}/fail", body)
+        answer = await self.connection.call_async("POST", *self.ending(FAIL, play))
         return Told(answer["told"])
 
     async def cancel_async(self, play: Play | ActivePlay | int) -> bool:
         """As `cancel`; the event loop goes on."""
-        body = self._which(play)
-        answer = await self.connection.call_async("POST", f"{self._path}/cancel", body)
+        answer = await self.connection.call_async("POST", *self.ending(CANCEL, play))
         return bool(answer["cancelled"])
 
     async def alive_async(self, play: Play | ActivePlay | int, seconds: float) -> bool:
@@ -125,6 +121,7 @@ class RemoteAgent:
 
     def add_arm(self, name: str) -> None:
         """A new arm, which can be chosen from now on."""
+        self._check_open()
         check_names([name])
         try:
             self.connection.call("POST", f"{self._path}/arms", {"arm": name}, done="conflict")
@@ -207,10 +204,11 @@ class RemoteAgent:
         )
 
     def close(self) -> None:
-        """Nothing to let go of; the connection is closed by whoever made it."""
+        """Let nothing be asked or told here any more; the connection and the agent go on."""
+        self._closed = True
 
     def __enter__(self) -> Self:
-        """The agent itself."""
+        """The agent itself; it is closed at the end of the block."""
         return self
 
     def __exit__(
@@ -219,21 +217,44 @@ class RemoteAgent:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Nothing."""
+        """Close."""
+        self.close()
 
     def __repr__(self) -> str:
         """A line a person can read, without asking the service."""
         where = self.connection.address
         return f"<RemoteAgent {self.name!r} of {self.policy}, {self.payoff}, at {where}>"
 
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled, as an agent of this process does."""
+        raise TypeError(
+            "An agent cannot be pickled or copied; make one in each process, or send play ids."
+        )
+
+    def ending(
+        self, kind: int, play: Play | ActivePlay | int, delay: float | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Where to say that a play ended so, and what."""
+        if kind == RETURN:
+            return f"{self._path}/tell", self._telling(play, delay)
+        return f"{self._path}/{'fail' if kind == FAIL else 'cancel'}", self._which(play)
+
     def _look(self) -> Any:
         return self.connection.call("GET", self._path)
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise LiveError(
+                f"The agent is closed; open it again with connection.agent({self.name!r})."
+            )
+
     def _arm(self, name: str) -> str:
+        self._check_open()
         check_names([name])
         return f"{self._path}/arms/{escaped(name)}"
 
     def _asking(self, context: Mapping[str, Any] | None, key: str | None) -> dict[str, Any]:
+        self._check_open()
         body = {} if context is None else {"context": plain(context)}
         if key is not None:
             check_key(key)
@@ -243,7 +264,15 @@ class RemoteAgent:
                     f"leave them out."
                 )
         headers = {"idempotency-key": secrets.token_urlsafe(16) if key is None else key}
-        return {"path": f"{self._path}/ask", "body": body, "headers": headers}
+        call = {"path": f"{self._path}/ask", "body": body, "headers": headers}
+        if key is not None:  # who has a key may ask again
+            return call
+        return {**call, "given_up": lambda: self.connection.later(partial(self._take_back, call))}
+
+    def _take_back(self, call: dict[str, Any], send: Callable[..., Any]) -> None:
+        """Cancel the play of an ask that nobody waits for: asked again, it is the same play."""
+        play = send("POST", **call)["play"]
+        send("POST", f"{self._path}/cancel", {"play": play})
 
     def _asked(self, answer: Any) -> Play:
         play = Play(int(answer["play"]), answer["arm"], answer["time"])
@@ -263,51 +292,14 @@ class RemoteAgent:
         return body
 
     def _reporting(self, play: Any, seconds: float) -> dict[str, Any]:
-        return {**self._which(play), "seconds": check_delay(seconds) / 1e6}
+        return {**self._which(play), "seconds": check_delay(seconds, "time reported") / 1e6}
 
     def _which(self, play: Any) -> dict[str, Any]:
+        self._check_open()
         whole = as_id(getattr(play, "id", play))
         if whole is None or not 0 <= whole < 2**63:
             raise no_id(play)
         return {"play": str(whole)}
-
-
-def wanted(
-    policy: Any, arms: Sequence[str], payoff: str, max_delay: float, more: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The body that makes an agent."""
-    check_payoff(payoff)
-    body: dict[str, Any] = {
-        "arms": check_names(arms),
-        "payoff": payoff,
-        "max_delay": check_max_delay(max_delay) / 1e6,
-    }
-    for name in more:
-        if name not in TAKEN:
-            raise InputError(
-                f"{name} is nothing that an agent of a service takes; it takes {', '.join(TAKEN)}."
-            )
-    if policy is not None:
-        if not isinstance(policy, str):
-            check_policy(policy, payoff)
-        body["policy"] = policy if isinstance(policy, str) else policy_label(policy)
-    body |= {name: value for name, value in more.items() if value is not None}
-    if body.get("features") is not None:
-        body["features"] = described(body["features"])
-    return body
-
-
-def described(features: Mapping[str, Any]) -> dict[str, Any]:
-    """Features as the service takes them."""
-    found: dict[str, Any] = {}
-    for name, kind in Features(features).kinds.items():
-        if isinstance(kind, Numeric):
-            found[name] = {"log": kind.log, "curve": kind.curve}
-        elif isinstance(kind, Cyclic):
-            found[name] = {"period": kind.period}
-        else:
-            found[name] = {"values": list(kind)}
-    return found
 
 
 def plain(context: Any) -> Any:
