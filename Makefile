@@ -15,6 +15,8 @@ PORT ?= 8000
 ARGS ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Where Python may not keep its bytecode, every process that the tests start reads all packages anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup lint style format test fuzz check coverage package check-package check-newest reproduce bench bench-peers scenarios docs docs-serve lock clean
 
