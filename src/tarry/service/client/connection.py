@@ -116,11 +116,7 @@ class Connection:
         With `hurry`, there is one attempt, and each of its steps may last so many seconds.
         `given_up` is called if somebody stops waiting for an answer (Ctrl-C).
         """
-        told = request(method, self.address + path, body, headers)
-        attempts = Attempts(self.address, self.patience)
-        if hurry is not None:
-            told["timeout"] = hurry
-            attempts.hurry()
+        told, attempts = self._begun(method, path, body, headers, hurry)
         while True:
             try:
                 with self._here().of_threads() if client is None else nullcontext(client) as used:
@@ -149,11 +145,7 @@ class Connection:
         given_up: Callable[[], None] | None = None,
     ) -> Any:
         """As `call`; the event loop goes on."""
-        told = request(method, self.address + path, body, headers)
-        attempts = Attempts(self.address, self.patience)
-        if hurry is not None:
-            told["timeout"] = hurry
-            attempts.hurry()
+        told, attempts = self._begun(method, path, body, headers, hurry)
         while True:
             lane = await self._here().of_loop()
             async with lane.client() as client:
@@ -183,6 +175,22 @@ class Connection:
     async def close_async(self) -> None:
         """Let go of the connections of this event loop."""
         await self._here().close_async()
+
+    def _begun(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        headers: Mapping[str, str] | None,
+        hurry: float | None,
+    ) -> tuple[dict[str, Any], Attempts]:
+        """What to send, and how often it may be sent."""
+        told = request(method, self.address + path, body, headers)
+        attempts = Attempts(self.address, self.patience)
+        if hurry is not None:
+            told["timeout"] = hurry
+            attempts.hurry()
+        return told, attempts
 
     def _here(self) -> Clients:
         """The clients of this process: with those of its parent it would get others' answers."""
