@@ -19,10 +19,20 @@ settings.register_profile("explore", deadline=None, max_examples=1000, print_blo
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
+# Where rules of users' own are compiled, for which the whole loop is compiled anew, with checks.
+OF_USERS = (
+    *("tests/simulation/test_user_", "tests/compiled/test_teach", "tests/typing/"),
+    *("docs/skeleton_policy", "docs/tutorials/researcher", "tests/benchmarks/test_tails"),
+)
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of one policy run in one process: two would compile its rule at once, for seconds."""
     for item in items:
+        if item.nodeid.startswith(OF_USERS):
+            item.add_marker(pytest.mark.xdist_group("users"))
+            continue
         parameters = getattr(item, "callspec", None) and item.callspec.params  # type: ignore[attr-defined]
         case = parameters and (parameters.get("case") or parameters.get("policy"))
         policy = type(case[0] if isinstance(case, tuple) else case)

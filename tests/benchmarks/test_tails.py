@@ -16,8 +16,6 @@ from benchmarks.tails.worlds import PAYOFFS, World, all_worlds, always, small_pr
 import tarry
 from tarry.problems.problem import Payoff
 
-pytestmark = pytest.mark.xdist_group("SurvivalThompson")  # which is compiled once
-
 PAIR = two_points(6, 0.9, 0.1)
 WORLDS = [World("small", "0 or 6", payoff, 300, 6, partial(always, PAIR)) for payoff in PAYOFFS]
 

@@ -88,6 +88,17 @@ def test_a_value_may_depend_on_hasattr() -> None:
     assert [run(first, MEASURED), run(first, Marked(np.zeros(1)))] == [3.0, -1.0]
 
 
+def test_what_hasattr_says_may_be_kept() -> None:
+    """It is a truth like any other: it can be passed on, and combined."""
+
+    def known(value: Any) -> int:
+        lengths, others = hasattr(value, "length"), hasattr(value, "none")
+        both = lengths and not others
+        return 10 * lengths + 5 * others + (1 if both else 0)
+
+    assert run(known, MEASURED) == run(known, Marked(np.zeros(1))) == 11
+
+
 def test_helpers_are_found_through_modules() -> None:
     """A plain function may be reached as module.function, and deeper."""
 

@@ -64,6 +64,15 @@ POLICIES_VARIED = [policy for cls in POLICIES.values() for policy in variants(cl
 CASES = [Case(policy, payoff) for policy in POLICIES_VARIED for payoff in policy.payoffs]
 LIVE_CASES = [case for case in CASES if not getattr(case.policy, "simulated_only", False)]
 
+
+def kind_of_rule(case: Case) -> tuple[type[Any], Payoff]:
+    """What is the same for all settings of a policy: the arrays that its rule keeps, and how."""
+    return type(case.policy.start(Setting(3, 8, 100, case.payoff == "reward"))), case.payoff
+
+
+# One case for each kind of rule, for what depends on what is kept and not on settings.
+LIVE_RULES = list({kind_of_rule(case): case for case in reversed(LIVE_CASES)}.values())[::-1]
+
 # The corners of the allowed world, with a horizon for each.
 CORNERS: dict[str, tuple[Problem, int]] = {
     "one arm": (tarry.problems.deterministic([3], max_delay=5), 40),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conformance.cases import LIVE_CASES, Case
+from tests.conformance.cases import LIVE_RULES, Case
 from tests.live.cases import at_rest, never_stopping, snapshot_every
 
 import tarry
@@ -132,7 +132,7 @@ def test_history_has_an_end(durable: bool, tmp_path: Path, monkeypatch: pytest.M
         agent.close()
 
 
-@pytest.mark.parametrize("case", LIVE_CASES, ids=str)
+@pytest.mark.parametrize("case", LIVE_RULES, ids=str)
 def test_evidence_is_made_anew_for_another_policy(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

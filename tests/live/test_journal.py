@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from tests.conformance.cases import LIVE_CASES, Case
+from tests.conformance.cases import LIVE_RULES, Case
 from tests.live.cases import crash, delay_of, never_stopping, number_of, snapshot_every
 
 import tarry
@@ -48,7 +48,7 @@ def go_on(agent: Agent, clock: ManualClock, plays: int) -> list[str]:
     return chosen
 
 
-@pytest.mark.parametrize("case", LIVE_CASES, ids=str)
+@pytest.mark.parametrize("case", LIVE_RULES, ids=str)
 def test_reopening_restores_every_policy_bit_for_bit(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

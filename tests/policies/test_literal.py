@@ -65,7 +65,7 @@ CASES: list[tuple[Any, Payoff, Transcription]] = [
     (tarry.DelayedThompson(), "cost", lambda world: literal.thompson(world, new_random(0))),
     (tarry.DelayedThompson(), "reward", lambda world: literal.thompson(world, new_random(0))),
 ]
-WORLDS = examples(250)  # of each case
+WORLDS = examples(120)  # of each case
 NAMES = [f"{policy}-{payoff}" for policy, payoff, _ in CASES]
 
 
@@ -109,9 +109,9 @@ def test_small_worlds(case: tuple[Any, Payoff, Transcription]) -> None:
     @settings(max_examples=WORLDS)
     @given(
         kind=st.sampled_from(["zero", "longest", "constant", "two-point", "near", "uniform"]),
-        arms=st.integers(1, 5),
+        arms=st.sampled_from([1, 2, 2, 3, 4, 5]),  # with few arms more happens
         max_delay=st.one_of(st.integers(1, 3), st.integers(1, 40)),
-        horizon=st.one_of(st.integers(1, 12), st.integers(13, 80), st.integers(100, 160)),
+        horizon=st.one_of(st.integers(1, 60), st.integers(100, 160)),
         seed=st.integers(0, 2**16),
     )
     def check(kind: str, arms: int, max_delay: int, horizon: int, seed: int) -> None:
@@ -123,7 +123,7 @@ def test_small_worlds(case: tuple[Any, Payoff, Transcription]) -> None:
     check()
     assert met["worlds"] >= WORLDS
     if isinstance(case[0], (tarry.CSE, tarry.RSE, tarry.BDSE, tarry.BHSE)):
-        assert met["eventful"] >= WORLDS // 50, met
+        assert met["eventful"] >= WORLDS // 40, met
     assert met["settled"] >= WORLDS // 50, met
 
 
