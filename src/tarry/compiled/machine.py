@@ -29,7 +29,7 @@ class CompiledLoop:
     """
 
     def __init__(self, loop: Callable[..., None]) -> None:
-        self.kept = compiled(loop, cached=True, nogil=True, **COUNTED)
+        self.kept = compiled(loop, cached=True, nogil=True, no_cfunc_wrapper=True, **COUNTED)
         self._loop = loop
         self._ready: set[type] = set()  # our rule classes that were compiled or loaded before
         # A loop for each class of users' rules, and the fingerprint of the code it was made of.
