@@ -49,10 +49,10 @@ from tarry.live.passing import close_old, make_room
 from tarry.live.plays import Arm, Told
 from tarry.live.refusals import check_same_answer
 from tarry.live.register import BLOCK, CLOSED, FAILED, OUT, RETURNED
+from tarry.live.reopening import reopen
 from tarry.live.requests import MARK
-from tarry.plays import ALL, COMPLETE, FIRST_EDGE
-from tarry.policies.driver import correct_ages
-from tarry.policies.protocol import STOP, returned
+from tarry.plays import ALL
+from tarry.policies.protocol import STOP
 from tarry.randomness import new_random
 
 SHIFT = 32  # an id is that of the process that asked, and its own count of plays
@@ -276,7 +276,7 @@ class Replica:
             core.book(number, status, taken)
             return Told.RETURNED
         if young and here == CLOSED and number >= core.ended:
-            _reopen(core, number, status, taken)
+            reopen(core, number, status, taken)
             return Told.RETURNED
         if here == OUT:
             core.book(number, CLOSED, core.max_delay)
@@ -315,35 +315,6 @@ class Replica:
             del self._orphans[next(iter(self._orphans))]
         self._orphans[play] = ended
         return True if ended.kind == CANCEL else Told.RETURNED
-
-
-def _reopen(core: Core, number: int, status: int, delay: int) -> None:
-    """A play that was taken to have reached D had come back in time.
-
-    Sums and ages are put right. A rule that cannot take back what it heard keeps it.
-    """
-    register = core.register
-    row = number & register.mask
-    arm = core.slots[register.slot[row]]
-    core.fold()
-    arm.curve.outlasted(delay)
-    for counted in (arm, core):
-        counted.closed -= 1
-        counted.returned += 1
-        counted.failed += status == FAILED
-    register.status[row], register.delay[row] = status, delay
-    desk = arm.desk
-    if desk is None:
-        return
-    ledger, ages, place = desk.ledger, desk.ages, number & (len(desk.plays.number) - 1)
-    less = core.max_delay - delay
-    ledger.seen_sum[arm.index] -= less
-    if ages.reached[COMPLETE] > number:
-        ledger.complete_sum[arm.index] -= less
-    desk.plays.delay[place] = delay
-    if len(ages.edges) > FIRST_EDGE:
-        correct_ages(desk.heard, ledger, desk.plays, ages, place, delay, core.now)
-        returned(desk.heard, desk.plays, place, core.now, desk.rng)
 
 
 def unpacked_replica(body: bytes) -> tuple[dict[str, Any], list[int], bytes]:
