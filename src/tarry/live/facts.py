@@ -19,6 +19,7 @@ over facts (`apply`): a start has its arm, and nothing is decided again when a s
 
 from typing import NamedTuple
 
+from tarry.live import refusals
 from tarry.live.censor import censor
 from tarry.live.core import Core
 from tarry.live.plays import Told
@@ -39,6 +40,14 @@ class Fact(NamedTuple):
     play: int | None = None  # its number
     value: int | None = None  # the slot of its arm, or the delay that was told or reported
     name: str | None = None  # of an arm or a policy; of a start, the context
+
+
+def check_end(core: Core, kind: int, delay: int | None) -> None:
+    """Refuse a report without a lease, and with one an end whose time is to be measured."""
+    if kind == REPORT and core.leases is None:
+        raise refusals.no_lease()
+    if kind == RETURN and delay is None and core.leases is not None:
+        raise refusals.no_delay()
 
 
 def apply(core: Core, fact: Fact) -> Told | bool:

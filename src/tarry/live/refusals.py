@@ -48,6 +48,13 @@ def unknown_play(number: object, asked: int) -> UnknownPlayError:
     return UnknownPlayError(f"There is no play with id {number!r}; this agent made {made}.")
 
 
+def unknown_to_all(play: object) -> UnknownPlayError:
+    """An id that no process of an agent that many share has given out."""
+    return UnknownPlayError(
+        f"There is no play with id {play!r}; no process of this agent has given it out."
+    )
+
+
 def no_id(value: object) -> UnknownPlayError:
     """Something that cannot be the id of a play."""
     return UnknownPlayError(

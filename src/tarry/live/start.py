@@ -99,7 +99,8 @@ def _on_file(given: Given, path: Path, fresh: Any) -> Engine:
 
 def _in_database(given: Given, fresh: Any) -> Any:
     where = str(given.shown_path)
-    from tarry.live.shared import SharedEngine, SharedTicker
+    from tarry.live.shared import SharedEngine
+    from tarry.live.shared_ticker import SharedTicker
     from tarry.live.store.postgres.store import PostgresStore
 
     clock = None if isinstance(given.clock, SystemClock) else given.clock
