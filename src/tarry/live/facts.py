@@ -20,6 +20,7 @@ over facts (`apply`): a start has its arm, and nothing is decided again when a s
 from typing import NamedTuple
 
 from tarry.live import refusals
+from tarry.live.arms import add_arm, arm_of_slot, pause_arm, remove_arm
 from tarry.live.censor import censor
 from tarry.live.core import Core
 from tarry.live.plays import Told
@@ -81,16 +82,16 @@ def _start(core: Core, number: int, slot: int | None, time: int) -> None:
         return
     if number != core.asked + 1:
         raise ValueError(f"play {number} follows play {core.asked}")
-    core.start(core.by_slot(slot), time)
+    core.start(arm_of_slot(core, slot), time)
 
 
 def change_arms(core: Core, kind: int, name: str, time: int) -> None:
     """What becomes of the arm `name`."""
     if kind == ADD:
-        core.add_arm(name, time)
+        add_arm(core, name, time)
     elif kind == REMOVE:
-        core.remove_arm(name, time)
+        remove_arm(core, name, time)
     elif kind in (PAUSE, RESUME):
-        core.pause_arm(name, time, paused=kind == PAUSE)
+        pause_arm(core, name, time, paused=kind == PAUSE)
     else:
         raise ValueError(f"a fact of kind {kind}")

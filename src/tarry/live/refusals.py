@@ -63,6 +63,11 @@ def no_id(value: object) -> UnknownPlayError:
     )
 
 
+def no_open_arm() -> LiveError:
+    """There is nothing to choose from."""
+    return LiveError("No arm is open: all were removed or paused; add or resume one before asking.")
+
+
 def stopped(policy: str) -> LiveError:
     """A policy chooses to stop."""
     return LiveError(

@@ -26,8 +26,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tarry.errors import LiveError, TarryError
+from tarry.errors import TarryError
 from tarry.live import state
+from tarry.live.arms import arm_of_slot
 from tarry.live.clock import TICKS
 from tarry.live.core import Core
 from tarry.live.facts import (
@@ -47,7 +48,7 @@ from tarry.live.history import Chunk, due_chunks
 from tarry.live.packed import packed, unpacked
 from tarry.live.passing import close_old, make_room
 from tarry.live.plays import Arm, Told
-from tarry.live.refusals import check_same_answer
+from tarry.live.refusals import check_same_answer, no_open_arm
 from tarry.live.register import BLOCK, CLOSED, FAILED, OUT, RETURNED
 from tarry.live.reopening import reopen
 from tarry.live.requests import MARK
@@ -132,9 +133,7 @@ class Replica:
             core.promise = core.promise.look(core.desks())
         desk, number = core.open, core.register.last + 1
         if not desk.arms:
-            raise LiveError(
-                "No arm is open: all were removed or paused; add or resume one before asking."
-            )
+            raise no_open_arm()
         core.requests.expect(text, numbers)
         core.requests.show(desk.plays, number)
         words = desk.rng.words
@@ -200,7 +199,7 @@ class Replica:
             again = self._asked_before(play, text)
             if again is not None:
                 return again
-        arm, number = core.by_slot(slot), core.register.last + 1
+        arm, number = arm_of_slot(core, slot), core.register.last + 1
         core.requests.expect(text or "")
         core.open.enter(number, now)
         core.requests.show(core.open.plays, number)
@@ -264,7 +263,7 @@ class Replica:
         if status == FAILED:
             delay = 0 if core.setting.reward else core.max_delay
         if here != OUT:
-            known = register.delay[row] if here in (RETURNED, FAILED) else register.late[row]
+            known = register.told(row)
             if known >= 0:
                 try:
                     check_same_answer(play, known, here, delay, status, core.max_delay)

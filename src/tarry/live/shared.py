@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from tarry.errors import InputError, LiveError, TarryError
 from tarry.live import forking, refusals
+from tarry.live.arms import arm_named
 from tarry.live.core import Core
 from tarry.live.facts import ADD, CANCEL, REPORT, START, TIME, Row, check_end
 from tarry.live.ids import as_id
@@ -152,7 +153,7 @@ class SharedEngine:
             core = self._replica.core
             core.maker.check_movable(core.open.rule)
             if kind != ADD:
-                core.arm(name)
+                arm_named(core, name)
             elif name in core.arms:
                 raise InputError(f"There is an arm {name!r} already; give a name not in use.")
             return self._replicas.send((kind, now, None, None, name))
