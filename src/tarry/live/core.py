@@ -236,7 +236,10 @@ class Core:
         return self.tell(number, 0 if self.setting.reward else self.max_delay, now, FAILED)
 
     def cancel(self, number: int, now: int, age: int | None = None) -> bool:
-        """Nobody watches this play any longer, `age` old; tells whether it was still out."""
+        """Nobody watches this play any longer, `age` old; tells whether it was still out.
+
+        What it is booked with is in `tarry.live.cancelling`.
+        """
         if not self.is_out(number):
             return False
         register = self.register
