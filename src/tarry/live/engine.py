@@ -100,11 +100,11 @@ class Engine:
         """A play came back, failed or is given up: what became of that, and the fact's number."""
         if self.path is not None:
             self.check_process()
-        check_end(self._recorded.core, kind, delay)
+        recorded = self._recorded
+        check_end(recorded.core, kind, delay)
         if self._inside():
             return self._defer(kind, number, delay), 0
         with self._lock:
-            recorded = self._recorded
             core = self._ready() if recorded.dirty or self.closed else recorded.core
             now = self.ticker.now()
             if kind == REPORT and not self._is_news(core, number, delay or 0, now):
