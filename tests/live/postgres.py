@@ -87,7 +87,7 @@ def caught_up(*agents: Agent) -> None:
     until = time.monotonic() + 20
     last = last_fact(agents[0])
     for agent in agents:
-        while replica_of(agent).seq < last or engine_of(agent)._held is not None:
+        while replica_of(agent).seq < last or engine_of(agent)._replicas.is_alone():
             assert time.monotonic() < until, engine_of(agent).store.trouble
             time.sleep(0.001)
 
@@ -107,10 +107,10 @@ def at_rest(*agents: Agent) -> None:
 
 def vanish(agent: Agent) -> None:
     """Let the process of an agent "die": nothing is sent any more."""
-    line = engine_of(agent).store.line
-    line._over = True
+    courier = engine_of(agent).store.courier
+    courier.line.over = True
     engine_of(agent)._ended.detach()
     engine_of(agent).closed = True
-    for thread in line._threads[:1]:
+    for thread in courier._threads[:1]:
         thread.join(10)
-    line._hang_up()
+    courier._hang_up()

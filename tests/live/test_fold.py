@@ -17,7 +17,7 @@ from tarry.live import history, passing, replica
 from tarry.live.facts import ADD, CANCEL, FAIL, PAUSE, REMOVE, RESUME, RETURN, START, TIME, Row
 from tarry.live.replica import SHIFT, Replica, decision_keys
 from tarry.live.restore import new_core, newest_replica, restored_replica
-from tarry.live.store.postgres.line import READ
+from tarry.live.store.postgres.courier import READ
 from tarry.plays import AT_ONCE
 
 D = 2_000_000
@@ -184,9 +184,9 @@ def test_an_agent_opens_while_others_append_for_ever() -> None:
         assert reads < 5
         return [(TIME, reads, None, None, None)] * (READ if reads < 3 else 1)
 
-    line = SimpleNamespace(cursor=0)
+    courier = SimpleNamespace(cursor=0)
     store = SimpleNamespace(
-        snapshots=list, check_facts_after=lambda seq: None, line=line, read_on=read_on
+        snapshots=list, check_facts_after=lambda seq: None, courier=courier, read_on=read_on
     )
     case = Case(tarry.SurvivalThompson(), "cost")
     found = newest_replica(store, lambda *_: Replica(new_core(case.policy, settings_for(case))))

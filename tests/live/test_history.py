@@ -15,7 +15,7 @@ import tarry
 from tarry.errors import JournalError
 from tarry.live import Agent, ManualClock, Told, history, recover
 from tarry.live.maker import listed
-from tarry.live.store import sqlite
+from tarry.live.store import unwritten
 
 ARMS = ["fra", "ams", "lon"]
 OLD = Path(__file__).with_name("old")
@@ -60,7 +60,7 @@ def go_on(agent: Agent, clock: ManualClock, plays: int) -> list[tuple[str, float
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a chunk be 16 plays."""
     snapshot_every(50, monkeypatch)
-    for module in (history, sqlite):
+    for module in (history, unwritten):
         monkeypatch.setattr(module, "CHUNK", 16)
 
 

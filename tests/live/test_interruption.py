@@ -199,7 +199,7 @@ def test_incidents_are_logged_and_plays_are_not(
         for _ in range(20):
             agent.tell(agent.ask())
         assert caplog.messages == []
-        agent._engine._dirty = True
+        agent._engine._recorded.dirty = True
         agent.ask()
     assert caplog.messages == ["The agent: a change was interrupted; its state was made anew."]
     assert agent.counts.repaired == 1

@@ -352,7 +352,7 @@ def slowly(snapshot, size):
     return split(snapshot, size)
 
 sqlite.split = slowly
-agent._engine.snapshot()
+agent._engine._recorded.snapshot()
 time.sleep(0.1)
 """
     done = subprocess.run(

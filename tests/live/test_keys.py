@@ -144,7 +144,7 @@ def test_keys_are_in_the_snapshot_of_a_replica() -> None:
         play = agent.ask(key="k")
         replica: Any = agent._engine._replica  # type: ignore[attr-defined]
         body = replica.dump()
-        again: Any = agent._engine._restore(body, replica.seq)  # type: ignore[attr-defined]
+        again: Any = agent._engine._replicas.restore(body, replica.seq)  # type: ignore[attr-defined]
         assert again.core.requests.keys == replica.core.requests.keys == {"k": 1}
         assert again._ids[0] == play.id
         assert again.dump() == body

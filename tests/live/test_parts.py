@@ -6,6 +6,7 @@ import pytest
 import tarry
 from tarry.errors import InputError
 from tarry.live import ManualClock
+from tarry.live.arms import add_arm, pause_arm, remove_arm
 from tarry.live.clock import Clock, SystemClock, Ticker, as_clock
 from tarry.live.core import Core
 from tarry.live.curve import DelayCurve
@@ -118,15 +119,15 @@ def test_moving_arms_takes_their_evidence_along() -> None:
     before = {
         arm.name: arm.desk.ledger.seen_sum[arm.index] for arm in core.arms.values() if arm.desk
     }
-    core.pause_arm("a", now, paused=True)
-    core.add_arm("d", now)
-    core.remove_arm("b", now)
+    pause_arm(core, "a", now, paused=True)
+    add_arm(core, "d", now)
+    remove_arm(core, "b", now)
     assert [arm.name for arm in core.open.arms] == ["c", "d"]
     assert core.open.ledger.seen_sum == [before["c"], 0]
     assert core.paused is not None
     assert core.paused.ledger.seen_sum == [before["a"]]
     assert core.open.rule.cse.threshold == [0.25]
-    core.pause_arm("a", now, paused=False)
+    pause_arm(core, "a", now, paused=False)
     assert [arm.name for arm in core.open.arms] == ["a", "c", "d"]
     assert core.open.ledger.seen_sum == [before["a"], before["c"], 0]
     assert core.open.rule.cse.sweep.position == [3, 0]
@@ -139,7 +140,7 @@ def test_paused_arms_forget_a_failed_phase_too() -> None:
     arm = core.decide(now)
     assert arm is not None
     core.tell(core.start(arm, now), 900, now)
-    core.pause_arm(arm.name, now, paused=True)
+    pause_arm(core, arm.name, now, paused=True)
     while core.failures == 0:
         now += 100
         other = core.decide(now)

@@ -483,7 +483,7 @@ def test_an_agent_that_nobody_closes_ends_with_its_owner() -> None:
     """Its thread ends, and what was appended is there."""
     name = new_name()
     agent = opened(name)
-    threads = engine_of(agent).store.line._threads
+    threads = engine_of(agent).store.courier._threads
     agent.ask()
     del agent
     for thread in threads[:1]:

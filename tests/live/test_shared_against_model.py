@@ -81,7 +81,7 @@ class SharedMachine(AgentMachine):
                 horizon=1000,
                 **self.settings_of_all,
             )
-            engine_of(client)._tick = 2**60  # time goes on with the steps of the test alone
+            engine_of(client)._part = 2**60  # time goes on with the steps of the test alone
             self.clients.append(client)
         return self.clients[0]
 

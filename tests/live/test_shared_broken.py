@@ -27,7 +27,7 @@ from tarry.demo.database import QUICK, Database
 from tarry.errors import InputError, JournalError
 from tarry.live import Agent, Told
 from tarry.live.facts import CANCEL, RETURN, TIME
-from tarry.live.store.postgres import line, link, store
+from tarry.live.store.postgres import courier, line, link, store
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -42,7 +42,7 @@ def own() -> Iterator[Database]:
 @pytest.fixture
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short times, lest the tests take long."""
-    monkeypatch.setattr(line, "AGAIN", (0.02, 0.05))
+    monkeypatch.setattr(courier, "AGAIN", (0.02, 0.05))
     monkeypatch.setattr(store, "PATIENCE", 0.5)
 
 
@@ -56,7 +56,7 @@ def test_who_closes_waits_for_a_database_that_is_away(
     own: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What was acknowledged meanwhile is sent, though it was away for longer than that before."""
-    monkeypatch.setattr(line, "AGAIN", (0.02, 1.0))
+    monkeypatch.setattr(courier, "AGAIN", (0.02, 1.0))
     name = new_name()
     agent = opened(name, own.url, on_store_failure="continue")
     play(agent, 1)
@@ -104,13 +104,13 @@ def test_nobody_waits_for_what_has_piled_up(
     own: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The database is back, but slow: calls go on while all that waited is sent."""
-    monkeypatch.setattr(line, "AGAIN", (0.02, 0.05))
+    monkeypatch.setattr(courier, "AGAIN", (0.02, 0.05))
     monkeypatch.setattr(line, "PILED", 500)
     first, second = (
         opened(name, own.url, on_store_failure="continue") for name in [new_name()] * 2
     )
     play(first, 10)
-    wire = engine_of(first).store.line
+    wire = engine_of(first).store.courier
     turn = wire._turn
 
     def slowly(db: Any, batch: Any, *, flush: bool) -> Any:
@@ -123,11 +123,11 @@ def test_nobody_waits_for_what_has_piled_up(
     play(second, 10)
     own.start()
     took = []
-    while engine_of(first)._held is not None:
+    while engine_of(first)._replicas.is_alone():
         begun = time.monotonic()
         play(first, 1)
         took.append(time.monotonic() - begun)
-        assert first.counts.undurable or engine_of(first)._held is None
+        assert first.counts.undurable or not engine_of(first)._replicas.is_alone()
         time.sleep(0.005)
     assert len(took) > 50
     assert sorted(took)[-2] < 0.1  # the last one may have been waited for
@@ -147,12 +147,12 @@ def test_who_closes_waits_for_all_that_is_being_sent(
     own: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """However long it takes, as long as something arrives; and nobody says before that it has."""
-    monkeypatch.setattr(line, "AGAIN", (0.02, 0.05))
+    monkeypatch.setattr(courier, "AGAIN", (0.02, 0.05))
     monkeypatch.setattr(line, "BATCH", 50)
     monkeypatch.setattr(store, "PATIENCE", 1.0)
     name = new_name()
     agent = opened(name, own.url, on_store_failure="continue")
-    wire = engine_of(agent).store.line
+    wire = engine_of(agent).store.courier
     turn = wire._turn
 
     def slowly(db: Any, batch: Any, *, flush: bool) -> Any:
@@ -355,8 +355,8 @@ def test_a_process_hears_that_another_policy_has_taken_over(
         )
         with opened(name, policy=tarry.DelayedUCB()):
             for _ in range(2):
-                engine.store.line._alive = -1e9
-                while engine.store.line._alive < 0.0:
+                engine.store.courier._alive = -1e9
+                while engine.store.courier._alive < 0.0:
                     agent.tell(agent.ask(), 0.1)
     assert caplog.text.count("is decided on by DelayedUCB in other processes, which took over") == 1
 
@@ -374,7 +374,7 @@ def test_a_table_that_is_locked_while_nothing_was_to_be_sent(
     own: Database, quickly: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The thread waits for what others have written; who asks then does not wait for ever."""
-    monkeypatch.setattr(line, "BOUND", 0.3)
+    monkeypatch.setattr(courier, "BOUND", 0.3)
     agent = opened(new_name(), own.url, on_store_failure="continue")
     play(agent, 1)
     with locked(own.url):

@@ -29,7 +29,7 @@ from tests.live.postgres import (
 from tarry.demo.database import QUICK, Database, programs
 from tarry.errors import JournalError
 from tarry.live import Agent, Told
-from tarry.live.store.postgres import line, store
+from tarry.live.store.postgres import courier, store
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -44,8 +44,8 @@ def own() -> Iterator[Database]:
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short times, lest the tests take long."""
-    monkeypatch.setattr(line, "BOUND", 0.3)
-    monkeypatch.setattr(line, "AGAIN", (0.02, 0.05))
+    monkeypatch.setattr(courier, "BOUND", 0.3)
+    monkeypatch.setattr(courier, "AGAIN", (0.02, 0.05))
     monkeypatch.setattr(store, "PATIENCE", 5.0)
 
 
@@ -150,7 +150,7 @@ def test_going_on_alone_while_the_database_comes_back(
         return body
 
     monkeypatch.setattr(replica_of(first), "dump", slowly)
-    engine.store.line._failed("a test")
+    engine.store.line.failed("a test")
     out = first.ask()
     monkeypatch.undo()
     first.tell(out, 0.1)
@@ -394,10 +394,11 @@ def test_a_process_that_slept_longer_than_facts_are_kept(own: Database) -> None:
     writer = engine_of(first).store
     writer.write_snapshot(replica_of(first).seq, replica_of(first).dump(), ["a", "b"])
     rows("DELETE FROM tarry.fact WHERE agent = %s AND seq <= 25", writer.agent, url=own.url)
-    with engine._lock, engine.store.line.lock:
-        engine._replica = engine._restore(old, seq)
-        engine.store.line.cursor = seq
-        engine.store.line._latest.clear()
+    replicas, wire = engine._replicas, engine.store.courier
+    with replicas.lock, wire.line.lock:
+        replicas.current = replicas.restore(old, seq)
+        wire.cursor = seq
+        wire._latest.clear()
     until(lambda: replica_of(second).seq == replica_of(first).seq)
     play(second, 5)
     caught_up(first, second)
@@ -410,7 +411,7 @@ def test_a_repeated_batch_is_taken_once(own: Database) -> None:
     """The number of a batch says whether it is there already."""
     first, second = pair(own)
     first.ask()
-    wire = engine_of(first).store.line
+    wire = engine_of(first).store.courier
     seq = replica_of(first).seq
     facts, placed = wire._turn(wire._db, [(99, (1, 5, 5, 0, None))], flush=True)
     assert placed == {seq: 99}

@@ -8,7 +8,7 @@ from tests.live.postgres import caught_up, engine_of, evidence, new_name, opened
 from tarry.demo.database import QUICK, Database
 from tarry.errors import InputError, JournalError
 from tarry.live import Agent, ManualClock, Told
-from tarry.live.shared import LEASE_PARTS
+from tarry.live.shared_ticker import LEASE_PARTS
 from tarry.live.store.postgres import schema
 from tarry.live.store.postgres import store as store_module
 
@@ -28,7 +28,7 @@ def passes(clock: ManualClock, seconds: int, *agents: Agent) -> None:
         clock.advance(1.0)
         until = time.monotonic() + 20
         core = replica_of(agents[0]).core
-        behind = engine_of(agents[0])._tick + 1
+        behind = engine_of(agents[0])._part + 1
         while core.out and engine_of(agents[0]).ticker.now() - core.now > behind:
             assert time.monotonic() < until
             time.sleep(0.002)
@@ -78,7 +78,7 @@ def test_nobody_is_silent_while_nobody_listens() -> None:
         assert third.counts.pending == 1
         passes(clock, 8, third)
         assert third.counts.vanished == 1
-        assert engine_of(third)._tick == min(8_000_000 // LEASE_PARTS, 60_000_000 // 64)
+        assert engine_of(third)._part == min(8_000_000 // LEASE_PARTS, 60_000_000 // 64)
 
 
 def test_contradictions_are_refused() -> None:

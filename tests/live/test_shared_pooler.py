@@ -77,7 +77,9 @@ def test_through_a_pooler(tmp_path: Path, mode: str) -> None:
     with pooler(tmp_path, mode) as (url, _):
         clients = [opened(name, url) for _ in range(3)]
         clients.append(opened(name))
-        pooled = [engine_of(client).store.line._db.prepare_threshold is None for client in clients]
+        pooled = [
+            engine_of(client).store.courier._db.prepare_threshold is None for client in clients
+        ]
         assert pooled == [True, True, True, False]
         for k in range(60):
             play = clients[k % 4].ask()

@@ -59,16 +59,8 @@ def picture(read: "Log") -> str:
 
 def difference_table(read: "Log") -> str:
     """Every pair of arms."""
-    from tarry.logs.answers import interval, interval_head, rounded, shown, verdict
+    from tarry.logs.answers import difference_cells, interval_head, shown
 
     found = read.differences()
-    rows = [
-        [
-            f"{shown(a)} against {shown(b)}",
-            rounded(d.difference, d.high - d.low),
-            interval(d.low, d.high),
-            verdict(d),
-        ]
-        for (a, b), d in found.items()
-    ]
+    rows = [[f"{shown(a)} against {shown(b)}", *difference_cells(d)] for (a, b), d in found.items()]
     return page.table(["arms", "difference", interval_head(found.level), "verdict"], rows)

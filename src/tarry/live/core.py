@@ -11,26 +11,24 @@ an ask books `AT_ONCE` plays at most: after a long pause, the asks that follow d
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Self
 
-import numpy as np
-
-from tarry.arrays import is_tuple
-from tarry.errors import InputError, LiveError
+from tarry.live.arms import new_arm
+from tarry.live.cancelling import cancel_play
 from tarry.live.desk import Desk
 from tarry.live.features import Features
+from tarry.live.inside import find_inside
 from tarry.live.lease import Lease, Leases
 from tarry.live.machine import Promise, promised
 from tarry.live.maker import Maker
 from tarry.live.passing import let_pass
 from tarry.live.plays import Arm, Counts, Told
-from tarry.live.refusals import check_same_answer, unknown_play
+from tarry.live.refusals import check_same_answer, no_open_arm, unknown_play
 from tarry.live.register import (
     BLOCK,
     CANCELLED,
     CLOSED,
     FAILED,
-    NONE,
     OUT,
     RETURNED,
     VANISHED,
@@ -82,11 +80,13 @@ class Core:
         self.slots: list[Arm] = []  # all arms there ever were
         self.arms: dict[str, Arm] = {}
         for name in names:
-            self._new_arm(name)
+            new_arm(self, name)
         self.promise: Promise | None = None  # of machine code; see `hasten`
         self.open = self.maker.desk(list(self.arms.values())).seat()
         self.paused: Desk | None = None
-        self.paced = peak and (not self.maker.ours or _has_sweep(self.open.rule))
+        self.paced = peak and (
+            not self.maker.ours or find_inside(self.open.rule, Sweep) is not None
+        )
         self.register = Register()
         self.tally = Tally()
         self.grace = 0  # ticks for which the rows of plays are kept when they are D old
@@ -114,30 +114,19 @@ class Core:
         """The numbers at tick `now`: plays that have reached age D count as closed by then."""
         asked, returned, cancelled = self.register.last, self.returned, self.cancelled
         if self.leases is not None:
-            silent = self.leases.silent(now)
-            void = sum(self.leases.age(number) == NONE for number in silent)
-            gone = len(silent) - void
-            ended = returned + gone, self.out - len(silent), self.closed, cancelled
+            gone, void = self.leases.gone_and_void(now)
+            ended = returned + gone, self.out - gone - void, self.closed, cancelled
             counts = Counts(asked, *ended, self.late, self.failed)
             return counts.with_leases(self.vanished + gone, self.void + void)
-        closed = self.closed + self.overdue(now)
+        closed = self.closed + self.register.overdue(self.ended, now - self.max_delay)
         pending = asked - returned - closed - cancelled
         return Counts(asked, returned, pending, closed, cancelled, self.late, self.failed)
-
-    def overdue(self, now: int) -> int:
-        """How many plays have reached age D while nobody has noticed yet."""
-        end = self.register.first_younger(self.ended, now - self.max_delay)
-        if end == self.ended:
-            return 0
-        return int((self.register.columns(self.ended, end).status == OUT).sum())
 
     def decide(self, now: int) -> Arm | None:
         """The arm of the next play; None if the rule has stopped. Nothing but that is decided."""
         desk = self.open
         if not desk.arms:
-            raise LiveError(
-                "No arm is open: all were removed or paused; add or resume one before asking."
-            )
+            raise no_open_arm()
         if self.promise is not None:
             self.promise = self.promise.look(self.desks())
         let_pass(self, now)
@@ -218,7 +207,7 @@ class Core:
         if self.leases is not None:
             delay = self.leases.taken(row, delay, status)
         if here != OUT:
-            known = register.delay[row] if here in (RETURNED, FAILED) else register.late[row]
+            known = register.told(row)
             if known >= 0:
                 play = self.id_of(number)
                 check_same_answer(play, known, here, delay, status, self.max_delay)
@@ -249,10 +238,7 @@ class Core:
     def cancel(self, number: int, now: int, age: int | None = None) -> bool:
         """Nobody watches this play any longer, `age` old; tells whether it was still out.
 
-        All that is known is that it takes longer than its age. A rule that follows ages is told
-        which it has reached, and nothing more. One that lives on sums cannot hold "at least so
-        long": its ledger gets the mean delay of this arm's plays that last that long, so that long
-        plays are not lost.
+        What it is booked with is in `tarry.live.cancelling`.
         """
         if not self.is_out(number):
             return False
@@ -268,22 +254,7 @@ class Core:
         if age >= self.max_delay:
             self.book(number, CLOSED, self.max_delay)
             return False
-        arm = self.slots[register.slot[row]]
-        self.cancelled += 1
-        arm.cancelled += 1
-        booked = age
-        out = self._ages_out(arm, now)
-        if arm.desk is not None:
-            ages = np.array([age])
-            booked = int(arm.curve.expected_beyond(ages, *out)[0])
-            arm.curve.cancelled(ages)
-            arm.desk.cancel(number, age, booked, now)
-        if self.leases is None:
-            arm.count_out(register.start[row] // arm.width, -1)
-        else:
-            self.leases.drop(number)
-        register.status[row], register.delay[row] = CANCELLED, booked
-        register.watched[row] = age
+        cancel_play(self, number, age, now)
         return True
 
     def report(self, number: int, lasted: int, now: int) -> bool:
@@ -296,14 +267,6 @@ class Core:
         """Nothing could be heard for a while, until `now`."""
         if self.leases is not None:
             self.leases.listen(now)
-
-    def _ages_out(self, arm: Arm, now: int) -> tuple[list[int], list[int]]:
-        """Ages of the plays of an arm that are out, and how many have each; curves are folded."""
-        if self.leases is None:
-            self.tally.count(self.register, self.slots, self.ended)
-            return arm.ages(now)
-        self.fold()
-        return self.leases.ages(arm)
 
     def knows(self, number: int) -> bool:
         """Whether the play is remembered; one that was never made is an error."""
@@ -327,66 +290,14 @@ class Core:
         ends = (RETURNED, FAILED, CANCELLED)
         return self.knows(number) and self.register.status[number & self.register.mask] in ends
 
-    def add_arm(self, name: str, now: int) -> None:
-        """A new arm, open from now on."""
-        if name in self.arms:
-            raise InputError(f"There is an arm {name!r} already; give a name that is not in use.")
-        self.maker.check_movable(self.open.rule)
-        self.now = now
-        self._new_arm(name)
-        self.regroup()
-
-    def remove_arm(self, name: str, now: int) -> None:
-        """Forget an arm; answers of its plays are still accepted, and change nothing."""
-        arm = self.arm(name)
-        self.maker.check_movable(self.open.rule)
-        arm.desk = None
-        self.now = now
-        del self.arms[name]
-        self.regroup()
-
-    def pause_arm(self, name: str, now: int, *, paused: bool) -> None:
-        """Choose this arm no longer, or again; what its plays bring counts all the time."""
-        arm = self.arm(name)
-        self.maker.check_movable(self.open.rule)
-        arm.paused = paused
-        self.now = now
-        self.regroup()
-
-    def arm(self, name: str) -> Arm:
-        """The arm of this name."""
-        if name not in self.arms:
-            have = f"the arms are {', '.join(self.arms)}" if self.arms else "all were removed"
-            raise InputError(f"There is no arm {name!r}; {have}.")
-        return self.arms[name]
-
-    def by_slot(self, slot: int | None) -> Arm:
-        """The arm with this number for life."""
-        if slot is None or not 0 <= slot < len(self.slots):
-            raise ValueError(f"there is no arm with number {slot}")
-        return self.slots[slot]
-
     def desks(self) -> list[Desk]:
         """The desk of the open arms, and that of the paused ones if there are any."""
         return [self.open] if self.paused is None else [self.open, self.paused]
-
-    def regroup(self) -> None:
-        """Give both desks the arms that belong there now."""
-        arms = self.arms.values()
-        resting = [a for a in arms if a.paused]
-        opened = self.maker.moved([a for a in arms if not a.paused], self.open)
-        self.paused = self.maker.moved(resting, self.open).seat() if resting else None
-        self.open = opened.seat()
 
     def settle(self, now: int) -> None:
         """Book what became known since the last ask."""
         let_pass(self, now)
         self.open.settle(self.register.last, now)
-
-    def _new_arm(self, name: str) -> None:
-        arm = Arm(len(self.slots), name, self.max_delay)
-        self.arms[name] = arm
-        self.slots.append(arm)
 
     def _follow_phase(self) -> None:
         """Where the rule has begun anew, the ledger begins anew; paused arms forget as well."""
@@ -432,7 +343,3 @@ class Core:
     def fold(self) -> None:
         """Bring the curves of the arms and the ages of their plays up to date."""
         self.tally.fold(self.register, self.slots, self.ended)
-
-
-def _has_sweep(rule: Any) -> bool:
-    return isinstance(rule, Sweep) or (is_tuple(rule) and any(_has_sweep(f) for f in rule))

@@ -19,6 +19,8 @@ over facts (`apply`): a start has its arm, and nothing is decided again when a s
 
 from typing import NamedTuple
 
+from tarry.live import refusals
+from tarry.live.arms import add_arm, arm_of_slot, pause_arm, remove_arm
 from tarry.live.censor import censor
 from tarry.live.core import Core
 from tarry.live.plays import Told
@@ -39,6 +41,14 @@ class Fact(NamedTuple):
     play: int | None = None  # its number
     value: int | None = None  # the slot of its arm, or the delay that was told or reported
     name: str | None = None  # of an arm or a policy; of a start, the context
+
+
+def check_end(core: Core, kind: int, delay: int | None) -> None:
+    """Refuse a report without a lease, and with one an end whose time is to be measured."""
+    if kind == REPORT and core.leases is None:
+        raise refusals.no_lease()
+    if kind == RETURN and delay is None and core.leases is not None:
+        raise refusals.no_delay()
 
 
 def apply(core: Core, fact: Fact) -> Told | bool:
@@ -72,16 +82,16 @@ def _start(core: Core, number: int, slot: int | None, time: int) -> None:
         return
     if number != core.asked + 1:
         raise ValueError(f"play {number} follows play {core.asked}")
-    core.start(core.by_slot(slot), time)
+    core.start(arm_of_slot(core, slot), time)
 
 
 def change_arms(core: Core, kind: int, name: str, time: int) -> None:
     """What becomes of the arm `name`."""
     if kind == ADD:
-        core.add_arm(name, time)
+        add_arm(core, name, time)
     elif kind == REMOVE:
-        core.remove_arm(name, time)
+        remove_arm(core, name, time)
     elif kind in (PAUSE, RESUME):
-        core.pause_arm(name, time, paused=kind == PAUSE)
+        pause_arm(core, name, time, paused=kind == PAUSE)
     else:
         raise ValueError(f"a fact of kind {kind}")

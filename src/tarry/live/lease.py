@@ -157,6 +157,12 @@ class Leases:
             found.append(number)
         return found
 
+    def gone_and_void(self, now: int) -> tuple[int, int]:
+        """How many of these have vanished, and how many are void."""
+        silent = self.silent(now)
+        void = sum(self.age(number) == NONE for number in silent)
+        return len(silent) - void, void
+
     def booked(self, age: int) -> int:
         """What a play took that vanished after it was reported to be so old."""
         return (age + min(age + self.lease.heartbeat, self._core.max_delay)) // 2

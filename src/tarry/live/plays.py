@@ -1,6 +1,6 @@
 """Plays as an agent tells of them, what it counts, and what it keeps of an arm."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -78,6 +78,14 @@ class Odd(NamedTuple):
     features_missing: int = 0  # values that contexts did not have
     features_unknown: int = 0  # values that no list of a feature has, or without a logarithm
     reported_late: int = 0  # reports of plays whose lease had run out: it may be too short
+
+
+def odd_of(seen: Mapping[str, int], store: Any, undurable: int, unheard: int) -> Odd:
+    """What an agent has seen that was not normal, with what its store says of itself."""
+    counts = {name: seen.get(name, 0) for name in Odd._fields}
+    counts |= {"store_failures": store.failures, "undurable": undurable, "dropped": store.dropped}
+    counts["unheard"] += unheard
+    return Odd(**counts)
 
 
 class Counts(PlayCounts):

@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Iterator
 
+from tarry.live.arms import arm_of_slot, regroup
 from tarry.live.core import Core
 from tarry.live.desk import grow
 from tarry.live.facts import CANCEL, FAIL, REPORT, RETURN, START, Fact
@@ -46,7 +47,7 @@ def rebuild(core: Core, first: int, plays: Ended) -> int:
             scratch.requests.expect(fact.name or "")
             scratch.open.enter(scratch.register.last + 1, fact.time)
             scratch.requests.show(scratch.open.plays, scratch.register.last + 1)
-            scratch.start(scratch.by_slot(fact.value), fact.time)
+            scratch.start(arm_of_slot(scratch, fact.value), fact.time)
         elif fact.kind == VOIDED and scratch.leases is not None:
             scratch.leases.end_silent(fact.play or 0)
         elif fact.kind == REPORT:
@@ -91,7 +92,7 @@ def _emptied(core: Core, first: int) -> Core:
         arm.slot = original.slot
         arm.paused = original.paused
     if any(arm.paused for arm in scratch.arms.values()):
-        scratch.regroup()
+        regroup(scratch)
     return scratch
 
 

@@ -48,12 +48,24 @@ def unknown_play(number: object, asked: int) -> UnknownPlayError:
     return UnknownPlayError(f"There is no play with id {number!r}; this agent made {made}.")
 
 
+def unknown_to_all(play: object) -> UnknownPlayError:
+    """An id that no process of an agent that many share has given out."""
+    return UnknownPlayError(
+        f"There is no play with id {play!r}; no process of this agent has given it out."
+    )
+
+
 def no_id(value: object) -> UnknownPlayError:
     """Something that cannot be the id of a play."""
     return UnknownPlayError(
         f"There is no play {shortened(value)}; give what `ask` returned, or its `id`, a whole "
         f"number."
     )
+
+
+def no_open_arm() -> LiveError:
+    """There is nothing to choose from."""
+    return LiveError("No arm is open: all were removed or paused; add or resume one before asking.")
 
 
 def stopped(policy: str) -> LiveError:

@@ -85,6 +85,16 @@ class Register:
                 high = middle
         return low
 
+    def overdue(self, first: int, time: int) -> int:
+        """How many plays from `first` on that began by `time` are out."""
+        end = self.first_younger(first, time)
+        return int((self.columns(first, end).status == OUT).sum()) if end > first else 0
+
+    def told(self, row: int) -> int:
+        """What was told of the play in this row, which is not out; NONE if nothing was."""
+        answered = self.status[row] in (RETURNED, FAILED)
+        return self.delay[row] if answered else self.late[row]
+
     def columns(self, first: int, end: int) -> Columns:
         """Copies of the rows of plays `first` to `end` - 1."""
         return Columns(*(column.copy() for column in self.look(first, end)))

@@ -26,8 +26,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tarry.errors import LiveError, TarryError
+from tarry.errors import TarryError
 from tarry.live import state
+from tarry.live.arms import arm_of_slot
 from tarry.live.clock import TICKS
 from tarry.live.core import Core
 from tarry.live.facts import (
@@ -47,12 +48,12 @@ from tarry.live.history import Chunk, due_chunks
 from tarry.live.packed import packed, unpacked
 from tarry.live.passing import close_old, make_room
 from tarry.live.plays import Arm, Told
-from tarry.live.refusals import check_same_answer
+from tarry.live.refusals import check_same_answer, no_open_arm
 from tarry.live.register import BLOCK, CLOSED, FAILED, OUT, RETURNED
+from tarry.live.reopening import reopen
 from tarry.live.requests import MARK
-from tarry.plays import ALL, COMPLETE, FIRST_EDGE
-from tarry.policies.driver import correct_ages
-from tarry.policies.protocol import STOP, returned
+from tarry.plays import ALL
+from tarry.policies.protocol import STOP
 from tarry.randomness import new_random
 
 SHIFT = 32  # an id is that of the process that asked, and its own count of plays
@@ -132,9 +133,7 @@ class Replica:
             core.promise = core.promise.look(core.desks())
         desk, number = core.open, core.register.last + 1
         if not desk.arms:
-            raise LiveError(
-                "No arm is open: all were removed or paused; add or resume one before asking."
-            )
+            raise no_open_arm()
         core.requests.expect(text, numbers)
         core.requests.show(desk.plays, number)
         words = desk.rng.words
@@ -200,7 +199,7 @@ class Replica:
             again = self._asked_before(play, text)
             if again is not None:
                 return again
-        arm, number = core.by_slot(slot), core.register.last + 1
+        arm, number = arm_of_slot(core, slot), core.register.last + 1
         core.requests.expect(text or "")
         core.open.enter(number, now)
         core.requests.show(core.open.plays, number)
@@ -264,7 +263,7 @@ class Replica:
         if status == FAILED:
             delay = 0 if core.setting.reward else core.max_delay
         if here != OUT:
-            known = register.delay[row] if here in (RETURNED, FAILED) else register.late[row]
+            known = register.told(row)
             if known >= 0:
                 try:
                     check_same_answer(play, known, here, delay, status, core.max_delay)
@@ -276,7 +275,7 @@ class Replica:
             core.book(number, status, taken)
             return Told.RETURNED
         if young and here == CLOSED and number >= core.ended:
-            _reopen(core, number, status, taken)
+            reopen(core, number, status, taken)
             return Told.RETURNED
         if here == OUT:
             core.book(number, CLOSED, core.max_delay)
@@ -315,35 +314,6 @@ class Replica:
             del self._orphans[next(iter(self._orphans))]
         self._orphans[play] = ended
         return True if ended.kind == CANCEL else Told.RETURNED
-
-
-def _reopen(core: Core, number: int, status: int, delay: int) -> None:
-    """A play that was taken to have reached D had come back in time.
-
-    Sums and ages are put right. A rule that cannot take back what it heard keeps it.
-    """
-    register = core.register
-    row = number & register.mask
-    arm = core.slots[register.slot[row]]
-    core.fold()
-    arm.curve.outlasted(delay)
-    for counted in (arm, core):
-        counted.closed -= 1
-        counted.returned += 1
-        counted.failed += status == FAILED
-    register.status[row], register.delay[row] = status, delay
-    desk = arm.desk
-    if desk is None:
-        return
-    ledger, ages, place = desk.ledger, desk.ages, number & (len(desk.plays.number) - 1)
-    less = core.max_delay - delay
-    ledger.seen_sum[arm.index] -= less
-    if ages.reached[COMPLETE] > number:
-        ledger.complete_sum[arm.index] -= less
-    desk.plays.delay[place] = delay
-    if len(ages.edges) > FIRST_EDGE:
-        correct_ages(desk.heard, ledger, desk.plays, ages, place, delay, core.now)
-        returned(desk.heard, desk.plays, place, core.now, desk.rng)
 
 
 def unpacked_replica(body: bytes) -> tuple[dict[str, Any], list[int], bytes]:

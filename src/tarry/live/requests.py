@@ -117,6 +117,13 @@ def taken_in(
     return with_key(text, key), numbers
 
 
+def numbers_of(features: Features | None, context: Any) -> list[float]:
+    """The numbers of a context that nobody asks for."""
+    if features is None:
+        raise no_features(context)
+    return features.numbers(features.checked(context))[0]
+
+
 def with_key(text: str, key: Any) -> str:
     """What the start of a play is kept with: its context, and its key if it has one."""
     if key is None:

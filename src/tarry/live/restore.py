@@ -94,7 +94,7 @@ def without_rule(store: Store) -> Core:
 
 def newest_replica(store: Any, restore: Callable[[bytes | None, int], Replica]) -> Replica:
     """The replica after all facts of a database."""
-    from tarry.live.store.postgres.line import READ
+    from tarry.live.store.postgres.courier import READ
 
     replica = None
     for seq, body in store.snapshots():
@@ -105,7 +105,7 @@ def newest_replica(store: Any, restore: Callable[[bytes | None, int], Replica]) 
             log.warning("%s: a snapshot is unreadable (%s).", store.where, error)
     replica = replica or restore(None, 0)
     store.check_facts_after(replica.seq)
-    store.line.cursor = replica.seq
+    store.courier.cursor = replica.seq
     while True:
         facts = store.read_on()
         for fact in facts:

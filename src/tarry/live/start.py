@@ -7,10 +7,12 @@ from typing import Any
 
 from tarry.errors import InputError, JournalError, LiveError
 from tarry.live.clock import SystemClock, Ticker
+from tarry.live.coming_and_going import censor_all, listen
 from tarry.live.core import Core
 from tarry.live.engine import Engine
 from tarry.live.facts import POLICY, Fact
 from tarry.live.ids import new_identity
+from tarry.live.recorded import Recorded
 from tarry.live.replica import Replica
 from tarry.live.restore import (
     called,
@@ -53,7 +55,7 @@ def started(given: Given) -> Engine:
         core = new_core(given.policy, settings)
         store: Store = MemoryStore(settings, given.history)
         ticker = Ticker(given.clock, settings["created"])
-        return Engine(given.policy, store, ticker, core, None)
+        return Engine(given.policy, Recorded(given.policy, store, core, None), ticker, None)
     return _on_file(given, given.path, fresh)
 
 
@@ -81,14 +83,14 @@ def _on_file(given: Given, path: Path, fresh: Any) -> Engine:
             raise damaged(path, why) from error
         check_keepable(core)
         _check_arms(path, core, given.arms)
-        engine = Engine(
-            given.policy, store, Ticker(given.clock, before["created"], core.now), core, path
-        )
-        seq = _note_policy(engine, store, before, core)
+        ticker = Ticker(given.clock, before["created"], core.now)
+        recorded = Recorded(given.policy, store, core, path)
+        engine = Engine(given.policy, recorded, ticker, path)
+        seq = _note_policy(recorded, before, path)
         if core.leases is not None:
-            seq = engine.listen() or seq
+            seq = listen(recorded, ticker.now()) or seq
         elif given.in_flight != "keep":
-            seq = engine.censor_all() or seq
+            seq = censor_all(recorded) or seq
         if seq:
             store.wait(seq)
     except BaseException:
@@ -99,7 +101,8 @@ def _on_file(given: Given, path: Path, fresh: Any) -> Engine:
 
 def _in_database(given: Given, fresh: Any) -> Any:
     where = str(given.shown_path)
-    from tarry.live.shared import SharedEngine, SharedTicker
+    from tarry.live.shared import SharedEngine
+    from tarry.live.shared_ticker import SharedTicker
     from tarry.live.store.postgres.store import PostgresStore
 
     clock = None if isinstance(given.clock, SystemClock) else given.clock
@@ -134,17 +137,18 @@ def _in_database(given: Given, fresh: Any) -> Any:
         raise
 
 
-def _note_policy(engine: Engine, store: Store, before: dict[str, Any], core: Core) -> int:
+def _note_policy(agent: Recorded, before: dict[str, Any], path: Path) -> int:
     """If another policy decides from now on, write that down and say so."""
+    store = agent.store
     settings = store.settings
     if settings == before:
         return 0
-    seq = store.append(Fact(POLICY, core.now, name=settings["policy"]))
+    seq = store.append(Fact(POLICY, agent.core.now, name=settings["policy"]))
     store.change(settings | {"revision": before.get("revision", 0) + 1})
-    engine.snapshot()
+    agent.snapshot()
     log.warning(
         "The journal %s was decided on by %s and is by %s from now on.",
-        engine.path,
+        path,
         called(before),
         called(settings),
     )

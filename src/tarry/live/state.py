@@ -11,6 +11,7 @@ import numpy as np
 
 from tarry.arrays import IntArray, Role, arrays_of, is_tuple
 from tarry.live import curve
+from tarry.live.arms import arm_of_slot
 from tarry.live.core import Core
 from tarry.live.desk import Desk
 from tarry.live.packed import packed, unpacked
@@ -79,7 +80,7 @@ def load(core: Core, body: bytes) -> tuple[dict[str, Any], dict[str, IntArray]]:
         core.slots.append(arm)
         for field, number in zip(ARM_NUMBERS, numbers, strict=True):
             setattr(arm, field, number)
-    arms = [core.by_slot(slot) for slot, _, _ in meta["arms"]]
+    arms = [arm_of_slot(core, slot) for slot, _, _ in meta["arms"]]
     core.arms = {arm.name: arm for arm in arms}
     _load_arms(arms, meta, columns)
     core.register.fill(meta["oldest"], Columns(*(columns[name] for name in Columns._fields)))

@@ -106,15 +106,7 @@ class Differences(dict[tuple[str, str], Difference]):
 
     def __str__(self) -> str:
         heads = ["arms", "difference", interval_head(self.level), "verdict"]
-        rows = [
-            [
-                f"{shown(a)} - {shown(b)}",
-                rounded(d.difference, d.high - d.low),
-                interval(d.low, d.high),
-                verdict(d),
-            ]
-            for (a, b), d in self.items()
-        ]
+        rows = [[f"{shown(a)} - {shown(b)}", *difference_cells(d)] for (a, b), d in self.items()]
         return "\n".join(aligned([heads, *rows], left=(0, 3)))
 
 
@@ -173,6 +165,12 @@ def verdict(difference: Difference) -> str:
     if difference.low > 0:
         return "longer"
     return "shorter" if difference.high < 0 else "not clear"
+
+
+def difference_cells(difference: Difference) -> list[str]:
+    """How much, between which limits, and what that says: of one pair, for a table."""
+    low, high = difference.low, difference.high
+    return [rounded(difference.difference, high - low), interval(low, high), verdict(difference)]
 
 
 def shown(name: str, widest: int = WIDEST) -> str:

@@ -58,10 +58,7 @@ async def page_ask(call: Call) -> Answer:
 )
 async def page_alive(call: Call) -> Answer:
     """A page was looked at for so many seconds in all, and still is."""
-    token = token_of(call)
-    served = await call.service.agents.get(token.agent)
-    await ended(served, "alive", token.play, call.body.seconds)
-    return Answer(status=204, headers=cors(token.origin))
+    return await reported(call, "alive")
 
 
 @operation(
@@ -74,9 +71,14 @@ async def page_alive(call: Call) -> Answer:
 )
 async def page_end(call: Call) -> Answer:
     """A page was looked at for so many seconds in all, and is left."""
+    return await reported(call, "tell")
+
+
+async def reported(call: Call, what: str) -> Answer:
+    """What a page says of its play, to the agent that its token names."""
     token = token_of(call)
     served = await call.service.agents.get(token.agent)
-    await ended(served, "tell", token.play, call.body.seconds)
+    await ended(served, what, token.play, call.body.seconds)
     return Answer(status=204, headers=cors(token.origin))
 
 

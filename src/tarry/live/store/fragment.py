@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tarry.live import state
+from tarry.live.arms import regroup
 from tarry.live.core import Core
 from tarry.live.facts import ADD, CANCEL, FAIL, RETURN, START, Fact, apply
 from tarry.live.register import Register
@@ -56,5 +57,5 @@ def _with_all_arms(settings: dict[str, Any]) -> Core:
     for arm, name in zip(core.slots, slots, strict=True):
         arm.name = name
     core.arms = {arm.name: arm for arm in core.slots}
-    core.regroup()
+    regroup(core)
     return core

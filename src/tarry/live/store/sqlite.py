@@ -19,10 +19,11 @@ from typing import Any, Literal
 
 from tarry.errors import JournalError
 from tarry.live.facts import Fact
-from tarry.live.history import CHUNK, Chunk
+from tarry.live.history import Chunk
+from tarry.live.store.files import Files
 from tarry.live.store.keeper import Keeper
 from tarry.live.store.letting_go import keep_for_ever, let_go, missing
-from tarry.live.store.lock import FileLock, MarkFile, inode, mark_path, size_of
+from tarry.live.store.lock import MarkFile, mark_path
 from tarry.live.store.opening import Opened, explained, opened
 from tarry.live.store.place import plain_file
 from tarry.live.store.protocol import Kept
@@ -41,7 +42,7 @@ from tarry.live.store.schema import (
     write_snapshot,
 )
 from tarry.live.store.tail import Tail
-from tarry.live.store.wal import wal_path
+from tarry.live.store.unwritten import Unwritten
 
 SNAPSHOT_EVERY = 2_500  # facts, or a fortieth of the plays in the state if that is more
 PART = 1 << 18  # bytes of a snapshot that are written at once
@@ -74,13 +75,12 @@ class SqliteStore:
         self._instead = 0  # the snapshot written in the place of facts, in that commit
         self._changed: dict[str, Any] | None = None
         self._folding = False
-        self._unwritten: dict[int, Chunk] = {}  # of the history
+        self._unwritten = Unwritten(history)
         self.keeper = Keeper(self)
         found = opened(self.path, fresh, full=durability == "full")
         self._take(found, durability)
 
     def _take(self, found: Opened, durability: Durability) -> None:
-        self._lock: FileLock = found.lock
         self._db, self._second = found.db, found.second
         self.settings = found.settings
         self._tail = Tail(found.snapshot, found.facts)
@@ -93,14 +93,13 @@ class SqliteStore:
         )
         self._mark.write(self.durable)
         self._process = os.getpid()
-        self._log_file = inode(wal_path(self.path))
-        self._size = self._lock.size()  # of the file itself, which others must not shorten
+        self._files = Files(self.path, found.lock)
         self._ended = weakref.finalize(
             self,
             let_go,
             (self._db, self._second),
             (self._writing, self._aside),
-            self._lock,
+            found.lock,
             self.keeper,
             self._process,
         )
@@ -151,17 +150,17 @@ class SqliteStore:
     def keep(self, chunk: Chunk) -> None:
         """See `Store`."""
         if self._history:
-            self._unwritten[chunk.first] = chunk
-            while len(self._unwritten) > self._history // CHUNK + 1:
-                del self._unwritten[min(self._unwritten)]
+            self._unwritten.add(chunk)
             self.keeper.do(partial(self._alone, partial(self._keep, chunk.first)))
 
     def chunks(self) -> list[Chunk]:
         """See `Store`; some may still be on their way to the disk."""
-        waiting = dict(self._unwritten)
-        with self._aside, explained(self.path):
-            found = {chunk.first: chunk for chunk in read_chunks(self._second)} | waiting
-        return [found[first] for first in sorted(found)]
+
+        def read() -> list[Chunk]:
+            with self._aside, explained(self.path):
+                return read_chunks(self._second)
+
+        return self._unwritten.joined(read)
 
     def change(self, settings: dict[str, Any]) -> None:
         """See `Store`."""
@@ -205,7 +204,7 @@ class SqliteStore:
         self._ended.detach()
         keep_for_ever(self._db)
         keep_for_ever(self._second)
-        self._lock.close()
+        self._files.lock.close()
 
     def _using(self, work: Callable[[], None]) -> None:
         """Let `work` use the first connection; the caller holds its lock."""
@@ -213,7 +212,7 @@ class SqliteStore:
             self.trouble = "the program ends"
             raise JournalError(f"The journal {self.path} was closed when the program ended.")
         try:
-            self._check_files()
+            self._files.check()
             work()
         except (sqlite3.Error, OSError) as error:
             raise self._failed(str(error)) from error
@@ -233,15 +232,6 @@ class SqliteStore:
             log.error("%s", said)
         self.trouble = why
         return said
-
-    def _check_files(self) -> None:
-        """Refuse to write into files that are no longer there."""
-        if not self._lock.is_at(self.path):
-            raise OSError("the file was deleted or replaced while it was in use")
-        if self._lock.size() < self._size:
-            raise OSError("the file was cut short while it was in use")
-        if self._log_file and inode(wal_path(self.path)) != self._log_file:
-            raise OSError("its write-ahead log was deleted or replaced while it was in use")
 
     def _write(self) -> None:
         """Make durable all that was appended."""
@@ -274,9 +264,7 @@ class SqliteStore:
         self._unsure = False
         if self._changed is changed:
             self._changed = None
-        if not self._log_file:
-            self._log_file = inode(wal_path(self.path))
-        if not self._folding and size_of(wal_path(self.path)) > LOG:
+        if self._files.log_size() > LOG and not self._folding:
             self._folding = True
             self.keeper.do(self._fold_aside)
 
@@ -318,9 +306,9 @@ class SqliteStore:
         if chunk is None:
             return
         write_chunk(db, chunk)
-        oldest = chunk.first - CHUNK * (-(-self._history // CHUNK) - 1)
+        oldest = self._unwritten.oldest_beside(chunk)
         db.execute("DELETE FROM history WHERE first < ?", (oldest,))
-        self._unwritten.pop(chunk.first, None)
+        self._unwritten.written(chunk)
 
     def _write_snapshot(self, number: int) -> None:
         """Write a snapshot in parts, and then delete what the one before it made superfluous.
@@ -356,4 +344,4 @@ class SqliteStore:
 
     def _fold(self) -> None:
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        self._size = self._lock.size()
+        self._files.folded()
