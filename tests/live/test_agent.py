@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from tests.conformance.cases import LIVE_CASES, Case
+from tests.conformance.cases import LIVE_RULES, Case
 from tests.live.cases import delay_of, never_stopping, number_of, status_of
 
 import tarry
@@ -241,7 +241,7 @@ def bold(policy: Any) -> Any:
     return dataclasses.replace(policy, alpha=1.0) if wide else policy
 
 
-@pytest.mark.parametrize("case", LIVE_CASES, ids=str)
+@pytest.mark.parametrize("case", LIVE_RULES, ids=str)
 def test_arms_come_go_and_pause_under_every_policy(case: Case) -> None:
     """Paused and removed arms are never chosen, a new arm is, and the rest is learnt throughout."""
     reward = case.payoff == "reward"

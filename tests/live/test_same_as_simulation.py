@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.conformance.cases import LIVE_CASES, Case
+from tests.conformance.cases import LIVE_CASES, LIVE_RULES, Case
 from tests.live.cases import in_steps, number_of
 
 import tarry
@@ -35,8 +35,11 @@ def live_arms(agent: Agent, clock: ManualClock, problem: Problem, seed: int) -> 
     return chosen
 
 
-@pytest.mark.parametrize("case", LIVE_CASES, ids=str)
-@pytest.mark.parametrize("family", ["spread", "two-point"])
+@pytest.mark.parametrize(
+    ("case", "family"),
+    [(c, "spread") for c in LIVE_CASES] + [(c, "two-point") for c in LIVE_RULES],
+    ids=str,
+)
 def test_plays_the_arms_of_the_simulator(case: Case, family: str) -> None:
     """Every policy, both payoffs: the agent's choices are those of `tarry.play`, step by step."""
     policy, payoff = case

@@ -71,6 +71,13 @@ def settle(
     rule: Any, ledger: Ledger, plays: Plays, ages: Ages | SteadyAges, last: int, now: int
 ) -> None:
     """Time has reached `now`: tell of the plays up to number `last` that have become old enough."""
+    complete(ledger, plays, ages, last, now)
+    if hasattr(rule, "edges"):
+        tell_ages(rule, ledger, plays, ages, last, now)
+
+
+def complete(ledger: Ledger, plays: Plays, ages: Ages | SteadyAges, last: int, now: int) -> None:
+    """Plays that are D old have their payoff. No rule hears of it: one compilation serves all."""
     number = ages.first_due(COMPLETE, now)
     end = ages.end_due(COMPLETE, plays, last, now)
     while number < end:  # quicker than a range, where there is one play at most
@@ -79,6 +86,12 @@ def settle(
             delay = plays.complete_delay(row, ages.edges[COMPLETE])
             ledger.book_complete(number, plays.arm[row], delay)
         number += 1
+
+
+def tell_ages(
+    rule: Any, ledger: Ledger, plays: Plays, ages: Ages | SteadyAges, last: int, now: int
+) -> None:
+    """Plays that have reached an age that the rule asked for."""
     for edge in range(FIRST_EDGE, len(ages.edges)):
         for number in range(ages.first_due(edge, now), ages.end_due(edge, plays, last, now)):
             row = plays.row_of(number)

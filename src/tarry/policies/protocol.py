@@ -124,7 +124,11 @@ def withdrawn(rule: Any, plays: Plays, row: int, edge: int, now: int) -> None:
 
 
 HOOKS = (started, returned, outlived, aged, withdrawn)
-FIELDS = ("phase", "crowding")  # fields that are looked at from outside where a rule has them
+FIELDS = (
+    "phase",
+    "crowding",
+    "edges",
+)  # fields that are looked at from outside where a rule has them
 
 
 def follow_phase(rule: Any, ledger: Ledger, failures: int) -> int:
