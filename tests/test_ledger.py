@@ -39,6 +39,7 @@ class World(NamedTuple):
 class Listener:
     """A rule that notes what it is told."""
 
+    edges: list[int]
     answers: list[tuple[int, int]] = field(default_factory=list)
     crossings: list[tuple[int, int]] = field(default_factory=list)
     ages: list[tuple[int, int]] = field(default_factory=list)
@@ -105,7 +106,7 @@ class Story:
             self.ledger.restart(step)
             self.sweep.forget()
             self.plays, self.sweeps = [], []
-        listener = Listener()
+        listener = Listener(self.world.edges)
         row = self.table.row_of(step)
         self.table.number[row] = step
         self.table.delay[row] = -1
