@@ -1,7 +1,7 @@
 """Play thousands of runs and show the tails of their regret.
 
 python -m benchmarks.tails --quick      a minute or two: few runs, printed
-python -m benchmarks.tails              all runs, about forty minutes of processor time, printed
+python -m benchmarks.tails              all runs, about an hour of processor time, printed
 python -m benchmarks.tails --write      the same, into docs/tails.md and docs/figures/tails.svg
 
 Whatever was played is kept in a folder (results/tails) and not played again; Ctrl-C at any time.

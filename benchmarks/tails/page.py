@@ -44,6 +44,13 @@ CAPTION = (
     "regret of DelayedThompson on the same problem? A curve that runs out flat to the right is a "
     "policy that now and then never recovers."
 )
+TARGETS = (
+    "A target is met, or not, by the figure on this page. *Beyond chance* counts those that are "
+    "met with the whole 95 % interval of the figure. What is not met is undecided if its interval "
+    "reaches the limit: more runs may turn it either way. For wrong ends the interval is of the "
+    "share of ours among the runs that end wrong for one of the two policies only; a half would be "
+    "a tie, and where hardly any run ends wrong nothing can be beyond chance."
+)
 RATIOS = (
     f"Ratios of the mean and of the 99 % quantile on each small problem, below 1 where {OURS} is "
     f"better, with 95 % intervals (runs drawn again with replacement, in pairs)."
@@ -65,6 +72,7 @@ def page(worlds: Sequence[World], results: Results) -> str:
         INTRODUCTION.format(last=100 // LAST),
         FIGURE.replace("ALT", ALT).replace("CAPTION", CAPTION),
         "## Targets",
+        TARGETS,
         targets_met(worlds, results),
         "## All small problems together",
         pooled(worlds, results),

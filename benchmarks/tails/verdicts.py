@@ -14,8 +14,35 @@ from tarry.tables import markdown_table
 MEAN_WITHIN, TAIL_WITHIN, FLOOR_WITHIN = 1.15, 1.25, 1.1
 RESAMPLES = 400
 FORMER_WITHIN = 1.1
-CHANCE = 0.05
 GROUP = 100  # instances of a family among which worst runs are compared
+
+
+class Outcome(NamedTuple):
+    """A figure that should not exceed a limit, with its 95 % interval."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    limit: float
+    counts: str = ""  # what is shown in place of the figure, if it is a share
+
+    @property
+    def met(self) -> bool:
+        """What the figure says, whatever its interval."""
+        return self.value <= self.limit
+
+    @property
+    def sure(self) -> bool:
+        """Whether the whole interval says the same."""
+        return self.high <= self.limit if self.met else self.low > self.limit
+
+    def __str__(self) -> str:
+        """The figure with its interval, and whether more runs may turn it."""
+        told = "beyond chance" if self.sure else "undecided"
+        figure = self.counts or f"{self.value:.4g}"
+        between = "" if self.low == self.high else f" ({self.low:.2f} to {self.high:.2f})"
+        return f"{self.name}: {figure}{between}, {told}"
 
 
 class Ratios(NamedTuple):
@@ -25,6 +52,7 @@ class Ratios(NamedTuple):
     mean: FloatArray  # ratio, low, high
     tail: FloatArray  # of the 99 % quantiles
     wrong: tuple[int, int]
+    alone: tuple[int, int]  # runs that end wrong for one of the two and not for the other
 
 
 def ratios(worlds: Sequence[World], results: Results) -> Iterator[Ratios]:
@@ -46,6 +74,7 @@ def ratios(worlds: Sequence[World], results: Results) -> Iterator[Ratios]:
             with_interval(means),
             with_interval(tails),
             (int(ours.wrong.sum()), int(theirs.wrong.sum())),
+            (int((ours.wrong > theirs.wrong).sum()), int((ours.wrong < theirs.wrong).sum())),
         )
 
 
@@ -81,36 +110,47 @@ def targets_met(worlds: Sequence[World], results: Results) -> str:
     rows = [
         verdict(
             f"mean at most {MEAN_WITHIN} times that of {RIVAL}",
-            [(title(r.world), r.mean[0], r.mean[0] <= MEAN_WITHIN) for r in found],
+            [within(r.world, r.mean, MEAN_WITHIN) for r in found],
         ),
         verdict(
             f"99 % quantile at most {TAIL_WITHIN} times",
-            [(title(r.world), r.tail[0], r.tail[0] <= TAIL_WITHIN) for r in found],
+            [within(r.world, r.tail, TAIL_WITHIN) for r in found],
         ),
-        verdict(
-            "no more runs that end on a wrong arm",
-            [(title(r.world), r.wrong[0] - r.wrong[1], r.wrong[0] <= r.wrong[1]) for r in found],
-        ),
-        verdict(
-            f"not so many more that chance explains it in less than {CHANCE:.0%} of cases",
-            [(title(r.world), by_chance(r.wrong), by_chance(r.wrong) >= CHANCE) for r in found],
-        ),
+        verdict("no more runs that end on a wrong arm", [wrong_ends(r) for r in found]),
         *example_verdict(worlds, results),
         *hard_verdict(worlds, results),
         *former_verdict(worlds, results),
     ]
-    return markdown_table(["target", "met in", "not met"], rows)
+    return markdown_table(["target", "met in", "beyond chance", "not met"], rows)
 
 
-def by_chance(wrong: tuple[int, int]) -> float:
-    """How likely so large a share of all wrong ends is ours, if both policies have as many."""
-    return float(stats.binom.sf(wrong[0] - 1, sum(wrong), 0.5))
+def within(world: World, figure: FloatArray, limit: float) -> Outcome:
+    """A figure, with the low and the high end of its interval, next to its limit."""
+    value, low, high = figure.tolist()
+    return Outcome(title(world), value, low, high, limit)
 
 
-def verdict(what: str, outcomes: Sequence[tuple[str, float, bool]]) -> list[str]:
-    """A row: how many were met, and the others by name."""
-    missed = [f"{name}: {value:.4g}" for name, value, met in outcomes if not met]
-    return [what, f"{len(outcomes) - len(missed)} of {len(outcomes)}", "; ".join(missed) or "-"]
+def wrong_ends(found: Ratios) -> Outcome:
+    """Of the runs that end wrong for one policy and not for the other, at most half are ours."""
+    ours, theirs = found.alone
+    counts = f"{found.wrong[0]} for {found.wrong[1]}"
+    return Outcome(title(found.world), *share_of(ours, ours + theirs), 0.5, counts)
+
+
+def share_of(some: int, all_of_them: int) -> tuple[float, float, float]:
+    """A share with its exact 95 % interval; of nothing it is a half, and may be anything."""
+    if all_of_them == 0:
+        return 0.5, 0.0, 1.0
+    interval = stats.binomtest(some, all_of_them).proportion_ci(0.95)
+    return some / all_of_them, float(interval.low), float(interval.high)
+
+
+def verdict(what: str, outcomes: Sequence[Outcome]) -> list[str]:
+    """A row: how many were met, how many of these beyond chance, and the others by name."""
+    met = [outcome for outcome in outcomes if outcome.met]
+    missed = [str(outcome) for outcome in outcomes if not outcome.met]
+    sure = sum(outcome.sure for outcome in met)
+    return [what, f"{len(met)} of {len(outcomes)}", f"{sure}", "; ".join(missed) or "-"]
 
 
 def title(world: World) -> str:
@@ -119,13 +159,14 @@ def title(world: World) -> str:
 
 
 def example_verdict(worlds: Sequence[World], results: Results) -> Iterator[list[str]]:
-    """The pair on which the former definition now and then locked in."""
+    """The pair on which the former definition now and then locked in: a count, and no more."""
     for world in worlds:
         if world.group == "example":
             tail = results[world.key, OURS]
             wrong = int(tail.wrong.sum())
             what = f"none of {len(tail.wrong)} runs of T = {world.horizon} on the pair {world.name}"
-            yield verdict(f"{what} ends on the wrong arm", [(title(world), wrong, wrong == 0)])
+            outcome = Outcome(title(world), wrong, wrong, wrong, 0)
+            yield verdict(f"{what} ends on the wrong arm", [outcome])
 
 
 def hard_verdict(worlds: Sequence[World], results: Results) -> Iterator[list[str]]:
@@ -133,24 +174,57 @@ def hard_verdict(worlds: Sequence[World], results: Results) -> Iterator[list[str
     pairs = [w for w in worlds if w.group == "hard" and not w.name.startswith("conservative")]
     outcomes = []
     for world in pairs:
-        ratio = float(results[world.key, OURS].regret.mean()) / world.floor
-        outcomes.append((title(world), ratio, ratio <= FLOOR_WITHIN))
+        regret = results[world.key, OURS].regret / world.floor
+        halves = (regret[::2], regret[1::2])  # one for each instance of the pair
+        ratio = float(regret.mean())
+        around = 1.96 * sum(float(half.var(ddof=1)) / len(half) for half in halves) ** 0.5 / 2
+        outcomes.append(Outcome(title(world), ratio, ratio - around, ratio + around, FLOOR_WITHIN))
     if outcomes:
         yield verdict(f"hard pairs within {FLOOR_WITHIN} times the lower bound", outcomes)
 
 
 def former_verdict(worlds: Sequence[World], results: Results) -> Iterator[list[str]]:
     """The paper's families next to the first definition of the policy."""
-    means, worst = [], []
+    found = list(former_ratios(worlds, results))
+    if not found:
+        return
+    yield verdict(
+        f"families: mean at most {FORMER_WITHIN} times the first definition's",
+        [within(f.world, f.measures[0], FORMER_WITHIN) for f in found],
+    )
+    yield verdict(
+        "families: worst run no worse than the first definition's",
+        [within(f.world, f.measures[-1], 1) for f in found],
+    )
+    worse, groups = sum(f.groups - f.no_worse for f in found), sum(f.groups for f in found)
+    outcome = Outcome("all four", *share_of(worse, groups), 0.5, f"{worse} of {groups} are worse")
+    yield verdict(
+        f"families: the worst of {GROUP} runs no worse than its, in half of all groups", [outcome]
+    )
+
+
+class Former(NamedTuple):
+    """Ours over the first definition's on one family."""
+
+    world: World
+    instances: int
+    measures: FloatArray  # by measure: ratio, low, high
+    no_worse: int  # groups of GROUP instances in which our worst run is no worse
+    groups: int
+
+
+def former_ratios(worlds: Sequence[World], results: Results) -> Iterator[Former]:
+    """For every family that the first definition has played as well."""
+    rng = np.random.default_rng(0)
     for world in with_first(worlds):
         ours, first = results[world.key, OURS].regret, results[world.key, FIRST].regret
-        ratio = float(ours.mean() / first.mean())
-        means.append((title(world), ratio, ratio <= FORMER_WITHIN))
-        ratio = float(ours.max() / first.max())
-        worst.append((title(world), ratio, ratio <= 1))
-    if means:
-        yield verdict(f"families: mean at most {FORMER_WITHIN} times the first definition's", means)
-        yield verdict("families: worst run no worse than the first definition's", worst)
+        count = len(ours)
+        found = []
+        for draw in range(RESAMPLES + 1):
+            chosen = rng.integers(count, size=count) if draw else np.arange(count)
+            found.append(measures(ours[chosen]) / measures(first[chosen]))
+        columns = np.array([with_interval(column) for column in np.array(found).T.tolist()])
+        yield Former(world, count, columns, *worst_no_worse(ours, first))
 
 
 def with_first(worlds: Sequence[World]) -> list[World]:
@@ -160,20 +234,19 @@ def with_first(worlds: Sequence[World]) -> list[World]:
 
 def against_first(worlds: Sequence[World], results: Results) -> str:
     """A row for each family: how the regret is distributed, over how it was by definition one."""
-    rng = np.random.default_rng(0)
-    rows = []
-    for world in with_first(worlds):
-        ours, first = results[world.key, OURS].regret, results[world.key, FIRST].regret
-        count = len(ours)
-        found = []
-        for draw in range(RESAMPLES + 1):
-            chosen = rng.integers(count, size=count) if draw else np.arange(count)
-            found.append(measures(ours[chosen]) / measures(first[chosen]))
-        columns = [written(with_interval(column)) for column in np.array(found).T.tolist()]
-        better, groups = worst_no_worse(ours, first)
-        rows.append([title(world), f"{count}", *columns, f"{better} of {groups}"])
+    rows = [
+        [
+            title(found.world),
+            f"{found.instances}",
+            *(written(measure) for measure in found.measures),
+            f"{found.no_worse} of {found.groups}",
+            *(f"{int(results[found.world.key, who].wrong.sum())}" for who in (OURS, FIRST)),
+        ]
+        for found in former_ratios(worlds, results)
+    ]
     head = ["family", "instances", "mean", "median", "99 %", "99.9 %", "worst"]
-    return markdown_table([*head, f"worst of {GROUP} no worse"], rows)
+    more = [f"worst of {GROUP} no worse", "runs ending wrong", "of the first"]
+    return markdown_table([*head, *more], rows)
 
 
 def measures(regret: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from benchmarks.tails import figure, runs
 from benchmarks.tails.first import FirstThompson
 from benchmarks.tails.page import page
 from benchmarks.tails.runs import FIRST, OURS, RIVAL, Tail, measure
-from benchmarks.tails.verdicts import by_chance, worst_no_worse
+from benchmarks.tails.verdicts import Outcome, share_of, verdict, worst_no_worse
 from benchmarks.tails.worlds import PAYOFFS, World, all_worlds, always, small_problems, two_points
 
 import tarry
@@ -76,7 +76,9 @@ def test_page_and_figure_show_every_policy(tmp_path: Path) -> None:
     """The page has a table for each group that was played, and says where a demand is not met."""
     results = small_results()
     text = page(WORLDS, results)
-    assert "| 0 of 2 | cost, 0 or 6: 5; reward, 0 or 6: 5 |" in text
+    missed = "0 or 6: 5 (5.00 to 5.00), beyond chance"
+    assert f"| 0 of 2 | 0 | cost, {missed}; reward, {missed} |" in text
+    assert "| no more runs that end on a wrong arm | 2 of 2 | 0 | - |" in text
     assert "| cost: 0 or 6 | SurvivalThompson | 20 | 7.5 | 7.5 | 9.95 | 10 | 10 | 5 % |" in text
     assert f"|  | {RIVAL} | 20 | 1.5 |" in text
     figure.draw(WORLDS, results, tmp_path / "tails.svg")
@@ -93,17 +95,33 @@ def test_families_stand_next_to_the_first_definition() -> None:
     }
     text = page([*WORLDS, world], results | small_results())
     same = "1.05 (1.05 to 1.05)"
-    assert f"| cost, some | 200 | {' | '.join([same] * 5)} | 0 of 2 |" in text
-    assert "mean at most 1.1 times the first definition's | 1 of 1 | - |" in text
-    assert "worst run no worse than the first definition's | 0 of 1 | cost, some: 1.05 |" in text
+    assert f"| cost, some | 200 | {' | '.join([same] * 5)} | 0 of 2 | 0 | 0 |" in text
+    assert "mean at most 1.1 times the first definition's | 1 of 1 | 1 | - |" in text
+    worst = "cost, some: 1.05, beyond chance"
+    assert f"worst run no worse than the first definition's | 0 of 1 | 0 | {worst} |" in text
+    assert "| 0 of 1 | 0 | all four: 2 of 2 are worse (0.16 to 1.00), undecided |" in text
     assert worst_no_worse(regret, regret[::-1]) == (1, 2)
 
 
 def test_wrong_ends_are_compared_as_a_coin_would() -> None:
-    """Of five wrong ends all ours: 1 in 32; none at all, or as many: nothing to be seen."""
-    assert by_chance((5, 0)) == pytest.approx(1 / 32)
-    assert by_chance((0, 0)) == 1.0
-    assert by_chance((49, 46)) > 0.3
+    """Of six wrong ends all ours: beyond chance, 1 in 32; of five, or none at all: undecided."""
+    assert share_of(0, 0) == (0.5, 0.0, 1.0)
+    assert share_of(5, 5)[1] < 0.5 < share_of(6, 6)[1]
+    assert share_of(49, 95)[1:] == pytest.approx((0.411, 0.620), abs=1e-3)
+
+
+def test_figures_are_told_from_chance_by_their_intervals() -> None:
+    """Met or not by the figure itself; sure, or undecided, by the interval."""
+    outcomes = [
+        Outcome("a", 1.0, 0.9, 1.05, 1.1),
+        Outcome("b", 1.0, 0.9, 1.2, 1.1),
+        Outcome("c", 1.2, 1.0, 1.3, 1.1),
+        Outcome("d", 1.2, 1.15, 1.3, 1.1, "12 for 10"),
+        Outcome("e", 3, 3, 3, 0),
+    ]
+    missed = "c: 1.2 (1.00 to 1.30), undecided; d: 12 for 10 (1.15 to 1.30), beyond chance"
+    row = ["that", "2 of 5", "1", f"{missed}; e: 3, beyond chance"]
+    assert verdict("that", outcomes) == row
 
 
 def test_first_definition_gives_arms_up() -> None:
