@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import tarry
+from benchmarks.contexts.floor import TIMES, measure_floors
 from benchmarks.contexts.niches import Niche, measure_niches
 from benchmarks.contexts.oracle import measure_waiting
 from benchmarks.contexts.page import page
@@ -68,6 +69,13 @@ def waiting(kept: Path, given: argparse.Namespace) -> dict[tuple[str, str], Floa
     return measure_waiting(kept, kept_only=given.kept)
 
 
+def at_least(kept: Path, given: argparse.Namespace) -> dict[str, FloatArray]:
+    """What no policy can do without."""
+    if given.quick:
+        return measure_floors(kept, QUICK_RUNS, TIMES[:8])
+    return measure_floors(kept, kept_only=given.kept)
+
+
 def main() -> int:
     """Read the arguments, measure, print or write."""
     parser = argparse.ArgumentParser(
@@ -79,7 +87,7 @@ def main() -> int:
     parser.add_argument("--kept", action="store_true", help="play nothing: what is kept so far")
     parser.add_argument(
         "--only",
-        choices=("drawn", "measured", "niches", "waiting"),
+        choices=("drawn", "measured", "niches", "waiting", "floor"),
         help="one part, nothing printed",
     )
     given = parser.parse_args()
@@ -102,6 +110,7 @@ def main() -> int:
         turn = turning(kept, given) if given.only in (None, "drawn") else {}
         rare = rare_requests(kept, given) if given.only in (None, "niches") else {}
         wait = waiting(kept, given) if given.only in (None, "waiting") else {}
+        least = at_least(kept, given) if given.only in (None, "floor") else {}
         times = (
             {}
             if given.only
@@ -110,7 +119,7 @@ def main() -> int:
                 "live": context_medians(tarry.SurvivalRegression(), 5000),
             }
         )
-        text = "" if given.only else page(worlds, results, turn, rare, wait, **times)
+        text = "" if given.only else page(worlds, results, turn, rare, wait, least, **times)
     except KeyboardInterrupt:
         print(f"Interrupted; what was played is kept in {kept}. The same command goes on.")
         return 130

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.contexts import floor as floor_module
 from benchmarks.contexts import niches as niches_module
+from benchmarks.contexts.floor import Seen, floors, lost, measure_floors, parts_of
 from benchmarks.contexts.niches import measure_niches, niches
 from benchmarks.contexts.oracle import measure_waiting
 from benchmarks.contexts.page import page
@@ -53,13 +55,59 @@ def test_campaign_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert all(shares.shape == (2, 2) for shares in rare.values())
     wait = measure_waiting(tmp_path, 1, 60)
     assert all((np.diff(shares) >= 0).all() for shares in wait.values())
-    text = page(worlds, results, turn, rare, wait, micros=1.0, live=2.0)
+    least = {"five segments": np.array([[0.001, 0.002], [0.003, 0.004]])}
+    text = page(worlds, results, turn, rare, wait, least, micros=1.0, live=2.0)
     assert "oracle, share 0.25" in text
+    assert "| five segments | 0.0020 ± 0.0010 | 0.0030 ± 0.0010 |" in text
     assert few[0].title in text
     assert "five segments" in text
     assert FIXED in text
     assert "11 more worlds are not measured" in text
     assert "A mixture of the experts" in text.replace("\n", " ")
+
+
+@pytest.mark.xdist_group("contexts")
+@pytest.mark.parametrize("world", list(simulated())[::2], ids=lambda world: world.title)
+def test_the_player_of_the_floor_knows_the_family(world: World) -> None:
+    """The states that made a world give its mean payoffs, and its laws: chances sum up to 1."""
+    problem = world.problem(3)
+    means, kinds = problem.context_means, problem.contexts(FIRST_SEED + 3, np.arange(1, 61))
+    for i, part in enumerate(parts_of(world, 3, 60)):
+        if len(part.asked) == 1:
+            wanted = means[[i]]
+        else:
+            wanted = means[: len(part.asked)]
+            assert np.array_equal(part.rows[:, 0], problem.features[kinds])
+        for arm in range(part.delays.shape[1]):
+            found = part.curves.means(part.truth[[arm]], part.asked[:, arm])[0]
+            assert found == pytest.approx(wanted[:, arm], abs=1e-9)
+        values = part.curves.values
+        for age in (1, values[-1] // 3, values[-1]):  # what is known of a play as old as that
+            outcomes = [*values[values < age], values[-1]]
+            chances = [
+                Seen.before(age, part.curves, np.array([0]), np.array([d]), part.asked[:1, 0])
+                for d in outcomes
+            ]
+            total = sum(np.exp(one.likelihood(part.curves, part.truth[:1]))[0] for one in chances)
+            assert total == pytest.approx(1.0)
+
+
+@pytest.mark.xdist_group("contexts")
+def test_floor_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a share of what uniform play loses, falls as more is seen, and is kept."""
+    worlds = [world for world in simulated() if world.key.startswith(("useless", "segments"))]
+    for world in worlds[::2]:
+        found = floors(world, 3, (4, 200, 800))
+        assert (found >= -1e-9).all()
+        assert (found[0] > 0.1).all()
+        assert (found[-1] < 0.2 * found[0]).all()
+    monkeypatch.setattr(floor_module, "simulated", lambda: worlds)
+    least = measure_floors(tmp_path, 1, (2, 4))
+    again = measure_floors(tmp_path, 1, (2, 4), kept_only=True)
+    assert list(least) == [world.title for world in worlds[::2]]
+    assert all(np.array_equal(least[title], again[title]) for title in least)
+    paid = np.array([[[1.0, 0.0]], [[0.0, 2.0]]])  # two states, one request, two arms
+    assert lost(paid, np.ones(1)) == pytest.approx(1.0)  # best 2 and 2 in uniform plays, each 1
 
 
 @pytest.mark.xdist_group("contexts")
