@@ -77,7 +77,7 @@ def test_what_will_not_last_counts_in_few_draws() -> None:
 def test_a_probe_must_be_affordable() -> None:
     """An arm far above the others is probed the less, the fewer plays were made since its last."""
     rule = tarry.RegimeThompson().start(Setting(arms=2, max_delay=D, horizon=0, reward=False))
-    rule.levels[:] = [0.1, 0.9]
+    rule.levels[0], rule.levels[1] = 0.1, 0.9
     assert rule.thinned(0, 0.1) == 0.5
     rule.regimes.begin_play(1, 1)
     assert rule.thinned(1, 0.1) == 0.0
