@@ -20,6 +20,7 @@ class Hypothesis:
     since: int
     weight: float
     bins: int
+    usual: float  # how long the regimes before it have lasted, over tau
     plays: int = 0
     payoffs: list[list[float]] = field(default_factory=list)  # of the answers, by bin
     passes: list[int] = field(default_factory=list)
@@ -37,6 +38,7 @@ class Arm:
     last: int = 0
     began: int = 0  # its first play
     level: float | None = None
+    drawn: int = 0  # since its last play
     answers: list[tuple[int, float]] = field(default_factory=list)  # out at the start, and loss
 
 
@@ -83,10 +85,13 @@ class Regime:
             self.mix()
         arm = self.arms[k]
         held = arm.hypotheses
-        moved = 1.0
+        moved, usual = 1.0, 1.0
         if held:
             stay = [math.exp(-(now - arm.last) / self.lasts(arm, h, now)) for h in held]
-            moved = sum(h.weight * (1 - s) for h, s in zip(held, stay, strict=True))
+            leave = [h.weight * (1 - s) for h, s in zip(held, stay, strict=True)]
+            moved = sum(leave)
+            after = [self.usual_after(h, now) for h in held]
+            usual = sum(x * u for x, u in zip(leave, after, strict=True)) / moved
             for h, s in zip(held, stay, strict=True):
                 h.weight *= s
         if len(held) == self.most:
@@ -99,20 +104,29 @@ class Regime:
             held[j + 1].weight += held[j].weight
             del held[j]
         arm.began = arm.began or now
-        held.append(Hypothesis(now, moved, len(self.edges)))
+        held.append(Hypothesis(now, moved, len(self.edges), usual))
         for h in held:
             h.plays += 1
-        arm.last = now
+        arm.last, arm.drawn = now, 0
 
     def lasts(self, arm: Arm, h: Hypothesis, now: int) -> float:
         """tau, or 5 times the age, at least 2 D, of a regime that began after the first play.
 
         There is a play in each step: between two of them is a time of 1.
         """
-        tau = max(100 * self.world.max_delay, 1000) if self.given is None else self.given
+        tau = self.tau()
         if h.since == arm.began:
             return tau
         return min(tau, 5 * max(now - h.since, 2 * self.world.max_delay))
+
+    def tau(self) -> float:
+        """The time in which an arm is thought to change once."""
+        return max(100 * self.world.max_delay, 1000) if self.given is None else self.given
+
+    def usual_after(self, h: Hypothesis, now: int) -> float:
+        """How long regimes of the arm last, over tau, if that of hypothesis h ends now."""
+        age = max(now - h.since, 2 * self.world.max_delay)
+        return math.sqrt(h.usual * min(1, age / self.tau()))
 
     def observe(self, k: int, b: int, payoff: float | None = None) -> None:
         """A fact about arm k: an answer in bin b, or, without a payoff, a play that outlived it."""
@@ -157,16 +171,40 @@ class Regime:
         if rng.random() >= self.odds / (1 + self.odds):  # nothing ever changes
             x = survival_draw(world, k, self.edges, rng)
             return 1 - x if world.reward else x
-        thin = (least / arm.level) ** 0.35 if arm.level else 1.0
-        found = None
-        if arm.hypotheses:
-            u = rng.random()
-            for h in arm.hypotheses:
-                away = thin * (world.t - arm.last)
-                u -= h.weight * math.exp(-away / self.lasts(arm, h, world.t))
-                if u < 0:
-                    found = h
-                    break
+        arm.drawn += 1
+        before = arm.level
+        found, usual = self.choose(arm, least, rng)
+        mean = self.draw_mean(found, rng)
+        loss = 1 - mean if world.reward else mean
+        if found:
+            arm.level = loss if arm.level is None else 0.9 * arm.level + 0.1 * loss
+        if before is None or arm.level is None or before <= least:
+            return loss
+        # There is a play in each step: a thousand of them take a time of 1000.
+        lasts = rng.random() < (usual * max(self.tau() / 1000, 1)) ** 2
+        return loss if lasts else max(loss, arm.level)
+
+    def choose(self, arm: Arm, least: float, rng: Random) -> tuple[Hypothesis | None, float]:
+        """A hypothesis, or None if the arm has changed; and how long regimes last, over tau."""
+        t, thin = self.world.t, 0.5
+        if arm.level is not None and arm.level > least:
+            m = t - 1 - arm.last  # plays of all arms since
+            thin *= (least / arm.level) ** 0.35 * min(0.1 * m * least / (arm.level - least), 1)
+        if not arm.hypotheses:
+            return None, 1.0
+        u, h = rng.random(), arm.hypotheses[-1]
+        for h in arm.hypotheses:
+            u -= h.weight
+            if u < 0:
+                break
+        away = thin * (t - arm.last) / self.lasts(arm, h, t)
+        if -u < h.weight * math.exp(-arm.drawn * away**2):
+            return h, h.usual
+        return None, self.usual_after(h, t)
+
+    def draw_mean(self, found: Hypothesis | None, rng: Random) -> float:
+        """A draw of the mean payoff under a hypothesis, or of an arm of which nothing is known."""
+        world = self.world
         mean, alive = 0.0, 1.0
         for b, edge in enumerate(self.edges):
             x = (self.low[b] + edge - 1) / 2 / world.max_delay
@@ -178,11 +216,7 @@ class Regime:
                 hazard = rng.beta(n, m)
                 mean += alive * hazard * total / n
                 alive *= 1 - hazard
-        mean += alive
-        loss = 1 - mean if world.reward else mean
-        if found:
-            arm.level = loss if arm.level is None else 0.9 * arm.level + 0.1 * loss
-        return loss
+        return mean + alive
 
     def crowded(self, k: int) -> float:
         """How much slower than its mean arm k is with its present load."""

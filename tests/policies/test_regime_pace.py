@@ -5,6 +5,8 @@ import pytest
 
 import tarry
 from tarry.policies.change.regimes import Regimes, no_regimes
+from tarry.policies.protocol import Setting
+from tarry.randomness import SELECT, new_random
 from tarry.scenarios import LogNormal, Scenario, simulate
 
 pytestmark = pytest.mark.xdist_group("RegimeThompson")  # which is compiled once
@@ -44,6 +46,47 @@ def test_a_young_regime_is_thought_to_end_soon() -> None:
     assert found.lasts(found.order[1], 1000.0, 205) == 5 * 2 * D
     assert found.lasts(found.order[1], 1000.0, 250) == 5 * 50
     assert found.lasts(found.order[1], 1000.0, 900) == 1000.0
+
+
+def test_short_regimes_are_remembered() -> None:
+    """A regime of 250 in a tau of 1000 halves what is usual, one below twice D counts as that."""
+    found = regimes(0.0)
+    found.begin_play(0, 100)
+    found.begin_play(0, 350)
+    assert found.usual[found.order[0]] == 1.0
+    assert found.usual[found.order[1]] == pytest.approx(0.5)
+    assert found.usual_after(found.order[1], 1000.0, 360) == pytest.approx((0.5 * 0.02) ** 0.5)
+    assert found.usual_after(found.order[0], 1000.0, 9000) == 1.0
+
+
+def test_what_will_not_last_counts_in_few_draws() -> None:
+    """With the square of what is usual where plays are rare, always where there are many."""
+    rng = new_random(5).of_play(1, SELECT)
+    found = regimes(0.0)
+    assert found.will_last(0.1, 5, rng)  # nothing was played
+    found.begin_play(0, 100)
+    found.begin_play(1, 350)
+    assert all(found.will_last(1.0, 350, rng) for _ in range(100))
+    often = np.mean([found.will_last(0.5, 350, rng) for _ in range(4000)])
+    assert often == pytest.approx(0.25, abs=0.03)
+    for _ in range(2000):
+        found.begin_play(1, 350)
+    assert all(found.will_last(0.5, 350, rng) for _ in range(100))
+
+
+def test_a_probe_must_be_affordable() -> None:
+    """An arm far above the others is probed the less, the fewer plays were made since its last."""
+    rule = tarry.RegimeThompson().start(Setting(arms=2, max_delay=D, horizon=0, reward=False))
+    rule.levels[0], rule.levels[1] = 0.1, 0.9
+    assert rule.thinned(0, 0.1) == 0.5
+    rule.regimes.begin_play(1, 1)
+    assert rule.thinned(1, 0.1) == 0.0
+    found = []
+    for now in range(2, 202):
+        rule.regimes.begin_play(0, now)
+        found.append(rule.thinned(1, 0.1))
+    assert found[39] == pytest.approx(0.5 * (1 / 9) ** 0.35 / 2)  # 0.1 * 40 plays * 0.1 / 0.8
+    assert found[-1] == pytest.approx(0.5 * (1 / 9) ** 0.35)
 
 
 def test_plays_every_ten_minutes_are_not_thrown_away() -> None:

@@ -20,7 +20,8 @@ from tarry.randomness import Random
 
 UNKNOWN = -1.0  # the level of an arm that was never drawn
 KEEP = 0.9  # of a level, at each draw
-THIN = 0.35
+SELDOM, THIN = 0.5, 0.35  # how rarely arms are probed, and the more so the worse they are
+SPENT = 0.1  # of what all plays since the last probe have cost: so much may another one cost
 BINS = 24  # or fewer, where D has not so many different whole numbers
 MOST = 12  # M, how many hypotheses an arm may have
 OTHERS = 2  # arms drawn anew in a step besides the one played last
@@ -40,6 +41,7 @@ class RegimeThompsonRule(NamedTuple):
     crowding: Crowding
     draws: ArmState[Floats]  # the latest draw of each arm: how far from the best payoff its mean is
     levels: ArmState[Floats]  # faded means of the draws of each arm, or UNKNOWN
+    drawn: ArmState[Ints]  # how often each arm was drawn since it was played
     turn: FreshState[Ints]  # the arm played last, or -1, and the arm drawn anew before
 
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
@@ -57,6 +59,7 @@ class RegimeThompsonRule(NamedTuple):
                 least = score
                 best = arm
         self.turn[0] = best
+        self.drawn[best] = 0
         return best
 
     def draw_some(self, now: int, rng: Random) -> None:
@@ -90,16 +93,25 @@ class RegimeThompsonRule(NamedTuple):
         regimes = self.regimes
         if rng.random() * (1.0 + regimes.odds[0]) >= regimes.odds[0]:
             return self.draw_unchanged(arm, rng)
-        doubt = 1.0
-        if self.levels[arm] > 0.0:
-            doubt = (least / self.levels[arm]) ** THIN
-        slot = regimes.draw_regime(arm, doubt, now, rng)
+        self.drawn[arm] += 1
+        level = self.levels[arm]
+        far = level > least
+        slot, usual = regimes.draw_regime(arm, self.thinned(arm, least), self.drawn[arm], now, rng)
         mean = regimes.draw_payoff(arm, slot, self.pool, rng)
         loss = 1.0 - mean if self.reward else mean
         if slot != FRESH:
-            level = self.levels[arm]
             self.levels[arm] = loss if level < 0.0 else KEEP * level + (1.0 - KEEP) * loss
+        if far and not regimes.will_last(usual, now, rng):
+            return max(loss, self.levels[arm])
         return loss
+
+    def thinned(self, arm: int, least: float) -> float:
+        """By how much probing of an arm is slowed down, `least` being the least level of all."""
+        level = self.levels[arm]
+        if level <= least:
+            return SELDOM
+        affordable = SPENT * self.regimes.plays_since(arm) * least / (level - least)
+        return SELDOM * (least / level) ** THIN * min(affordable, 1.0)
 
     def draw_unchanged(self, arm: int, rng: Random) -> float:
         """The same, if no arm ever changes: as `SurvivalThompson`."""
@@ -141,18 +153,31 @@ class RegimeThompson:
 
     Each arm has several hypotheses "the present law began at time s_j", whose weights w_j follow
     how well each of them foretold what was heard since (see `tarry.policies.change.regimes`). An
-    arm last played a time dt ago is drawn as
+    arm last played a time dt ago, and drawn n times since, is drawn as
 
-        j ~ w_j exp(-thin dt / tau), or else fresh: it has changed and nothing is known
+        j ~ w_j, kept with probability exp(-n (thin dt / tau_j)^2); or else fresh: it has changed
+            since, and nothing is known
         h_b ~ Beta(a_b + events_jb, r_b + passes_jb)              the hazard of each bin
         X = sum_b S_b h_b x_b + S_end,      S_b = prod_{i < b} (1 - h_i)
 
-    with x_b the mean payoff of the answers in bin b and a, r what all arms together say (see
-    `tarry.policies.change.pool`). The arm with the least X is played, for reward the largest; the
-    rest is said for cost. Where plays may slow down each other, X is multiplied by how much slower
-    the arm is with its present load (see `tarry.policies.change.crowding`). An arm that draws far
-    above the others is probed more rarely: thin = (least level / its level)^0.35, where the level
-    of an arm is a faded mean of its draws.
+    with tau_j how long the regime is thought to go on, x_b the mean payoff of the answers in bin b
+    and a, r what all arms together say (see `tarry.policies.change.pool`). The arm with the least X
+    is played, for reward the largest; the rest is said for cost. Where plays may slow down each
+    other, X is multiplied by how much slower the arm is with its present load (see
+    `tarry.policies.change.crowding`).
+
+    To draw a resting arm as fresh is to probe it. With n in the exponent probes come at nearly even
+    times. An arm that draws far above the others is probed more rarely, and one for which a probe
+    would cost more than a tenth of what all plays since its last one have cost more rarely still:
+
+        thin = 0.5 q^0.35 min(1, 0.1 m q / (1 - q)),    q = least level / its level
+
+    with m the plays of all arms since then, and the level of an arm a faded mean of its draws.
+
+    An arm that changes all the time is not worth coming back to, unless there are many plays
+    between its changes. Its regimes have lasted for u tau before (see that module). With T
+    the time that 1000 plays of all arms take, a draw X of an arm above the least level counts as it
+    is with probability min(1, u max(1, tau / T))^2, and else as its level, if that is worse.
 
     Whether arms change at all is learnt, too: the odds of it grow by how much better the hypotheses
     foretold what was heard than all that was ever heard of the arm. With the complement an arm is
@@ -221,5 +246,6 @@ class RegimeThompson:
             ),
             draws=np.zeros(setting.arms),
             levels=np.full(setting.arms, UNKNOWN),
+            drawn=np.zeros(setting.arms, np.int64),
             turn=np.array([-1, -1], np.int64),
         )

@@ -17,6 +17,11 @@ longer foretells, notices that answers are overdue, and doubts an arm that has r
 Where tau is not given, it is at least 1000 times the mean time between two plays (of any arms): who
 plays once an hour cannot follow what changes every minute, and must not take every arm for changed.
 
+How long regimes of an arm have lasted is remembered, as a share u_j of tau. It is 1 for the first
+hypothesis of all; for one that opens it is the mean of sqrt(u_i min(max(A_i, 2 D) / tau, 1)) over
+the hypotheses i that its weight comes from. An arm that has changed in quick succession has a low
+one, and how good it looks at the moment counts for less, since it will not last.
+
 What counts for hypothesis j is what all plays of the arm brought less what they had brought when it
 opened: that is all that is kept of it, so a fact is counted once and not once per hypothesis.
 
@@ -48,6 +53,7 @@ from tarry.randomness import Random
 SMALL = 0.01  # a weight below which a hypothesis may be merged with the next one
 GONE = 1e-6  # a weight below which the oldest one is dropped
 MOST_ODDS = 1e6  # that arms change, lest a world that has calmed down be doubted for ever
+MANY = 1000.0  # plays of all arms: a regime that lasts for so many of them is worth finding out
 YOUTH = 5.0  # a regime of age A is thought to go on for so many A, up to tau,
 LEAST_AGE = 2.0  # A being at least so many D: a probe of what hangs costs D, and tells little
 NOBODY_LEFT = 1e-9  # a share of plays that is not followed any further
@@ -74,9 +80,11 @@ class Regimes(NamedTuple):
     events_before: ArmEvidence[Floats]
     passes_before: ArmEvidence[Floats]
     sum_before: ArmEvidence[Floats]
+    usual: ArmEvidence[Floats]  # u_j, how long the regimes before it have lasted, over tau
     ever: SurvivalEvidence  # all that was heard of the arms
     played: ArmEvidence[Ints]  # plays of the arm in all
-    last: ArmEvidence[Ints]  # when the arm was played last
+    last: ArmEvidence[Ints]  # when the arm was played last,
+    last_of_all: ArmEvidence[Ints]  # and how many plays of all arms there were with that one
     odds: SharedEvidence[Floats]  # that arms change at all
     pace: SharedEvidence[Ints]  # when the first play of all was made, and how many there were
 
@@ -85,20 +93,26 @@ class Regimes(NamedTuple):
         first = arm * self.most
         held = self.held[arm]
         moved = 1.0
+        usual = 1.0
         if held > 0:
             moved = 0.0
+            usual = 0.0
             tau = self.tau(now)
             for j in range(held):
                 place = first + self.order[first + j]
                 kept = math.exp(-(now - self.last[arm]) / self.lasts(place, tau, now))
-                moved += self.weight[place] * (1.0 - kept)
+                leaves = self.weight[place] * (1.0 - kept)
+                moved += leaves
+                usual += leaves * self.usual_after(place, tau, now)
                 self.weight[place] *= kept
+            usual = usual / moved if moved > 0.0 else 1.0
         if held == self.most:
             self.merge(arm)
             held -= 1
         slot = self.order[first + held]
         self.opened[first + slot] = now
         self.weight[first + slot] = moved
+        self.usual[first + slot] = usual
         self.played_before[first + slot] = self.played[arm]
         size = len(self.centre)
         place = (first + slot) * size
@@ -112,6 +126,7 @@ class Regimes(NamedTuple):
         if self.pace[1] == 0:
             self.pace[0] = now
         self.pace[1] += 1
+        self.last_of_all[arm] = self.pace[1]
 
     def tau(self, now: int) -> float:
         """The time in which an arm is thought to change once."""
@@ -130,6 +145,26 @@ class Regimes(NamedTuple):
             return tau
         age = max(float(now - self.opened[place]), LEAST_AGE * self.ever.max_delay)
         return min(YOUTH * age, tau)
+
+    def usual_after(self, place: int, tau: float, now: int) -> float:
+        """How long regimes of the arm usually last, over tau, if that of a hypothesis ends now."""
+        age = max(float(now - self.opened[place]), LEAST_AGE * self.ever.max_delay)
+        return math.sqrt(self.usual[place] * min(age / tau, 1.0))
+
+    def plays_since(self, arm: int) -> int:
+        """Plays of all arms since the last one of this arm."""
+        return self.pace[1] - self.last_of_all[arm]
+
+    def will_last(self, usual: float, now: int, rng: Random) -> bool:
+        """Whether it is drawn that a regime lasts, where they last so long, over tau.
+
+        It does where they go on for `MANY` plays of all arms, or where none has ended yet; else
+        with the square of how near they come to that.
+        """
+        if self.pace[1] == 0:
+            return True
+        time = MANY * (now - self.pace[0]) / self.pace[1]  # that so many plays take
+        return math.sqrt(rng.random()) * time < usual * max(self.tau(now), time)
 
     def merge(self, arm: int) -> None:
         """Make room: a hypothesis of little weight that is most like its neighbours joins one.
@@ -244,25 +279,30 @@ class Regimes(NamedTuple):
         near = sum(weights[max(best - 1, 0) : best + 2])
         return self.opened[first + self.order[first + best]], min(float(near), 1.0)
 
-    def draw_regime(self, arm: int, doubt: float, now: int, rng: Random) -> int:
-        """The slot of a hypothesis, drawn by weight; FRESH if the arm is drawn to have changed.
+    def draw_regime(
+        self, arm: int, thin: float, drawn: int, now: int, rng: Random
+    ) -> tuple[int, float]:
+        """The slot of a hypothesis, drawn by weight, and how long such regimes last, over tau.
 
-        `doubt` slows down the time that has gone by since the arm was played.
+        The slot is FRESH if the arm is drawn to have changed. `thin` slows down the time that has
+        gone by since it was played; `drawn` is how often it was drawn since then.
         """
         held = self.held[arm]
         if held == 0:
-            return FRESH
+            return FRESH, 1.0
         first = arm * self.most
-        away = doubt * (now - self.last[arm])
         tau = self.tau(now)
         left = rng.random()
+        place = first
         for j in range(held):
-            slot = self.order[first + j]
-            kept = math.exp(-away / self.lasts(first + slot, tau, now))
-            left -= self.weight[first + slot] * kept
+            place = first + self.order[first + j]
+            left -= self.weight[place]
             if left < 0.0:
-                return slot
-        return FRESH
+                break
+        away = thin * (now - self.last[arm]) / self.lasts(place, tau, now)
+        if -left < self.weight[place] * math.exp(-drawn * away * away):
+            return place - first, self.usual[place]
+        return FRESH, self.usual_after(place, tau, now)
 
     def draw_payoff(self, arm: int, slot: int, pool: Pool, rng: Random) -> float:
         """A draw of the mean payoff of the arm under a hypothesis, or FRESH: each hazard is drawn.
@@ -324,9 +364,11 @@ def no_regimes(
         events_before=zeros(most * size),
         passes_before=zeros(most * size),
         sum_before=zeros(most * size),
+        usual=zeros(most),
         ever=ever,
         played=whole(1),
         last=whole(1),
+        last_of_all=whole(1),
         odds=np.full(1, odds),
         pace=np.zeros(2, np.int64),
     )
