@@ -115,7 +115,9 @@ class PostgresStore:
     def _look_at_policy(self, db: Any) -> None:
         """Say, once, if another policy has taken over while this process was not heard of."""
         policy = rows.read_policy(db, self.agent)
-        if policy not in (None, self.settings["policy"]) and not self._outdated:
+        if policy is None or self._outdated:
+            return
+        if policy != self.settings["policy"]:
             self._outdated = True
             log.warning(
                 "The agent %s is decided on by %s in other processes, which took over while this "
