@@ -90,7 +90,7 @@ class Regime:
             stay = [math.exp(-(now - arm.last) / self.lasts(arm, h, now)) for h in held]
             leave = [h.weight * (1 - s) for h, s in zip(held, stay, strict=True)]
             moved = sum(leave)
-            after = [self.usual_after(arm, h, now) for h in held]
+            after = [self.usual_after(h, now) for h in held]
             usual = sum(x * u for x, u in zip(leave, after, strict=True)) / moved
             for h, s in zip(held, stay, strict=True):
                 h.weight *= s
@@ -123,10 +123,8 @@ class Regime:
         """The time in which an arm is thought to change once."""
         return max(100 * self.world.max_delay, 1000) if self.given is None else self.given
 
-    def usual_after(self, arm: Arm, h: Hypothesis, now: int) -> float:
+    def usual_after(self, h: Hypothesis, now: int) -> float:
         """How long regimes of the arm last, over tau, if that of hypothesis h ends now."""
-        if h.since == arm.began:
-            return 1.0
         age = max(now - h.since, 2 * self.world.max_delay)
         return math.sqrt(h.usual * min(1, age / self.tau()))
 
@@ -202,7 +200,7 @@ class Regime:
         away = thin * (t - arm.last) / self.lasts(arm, h, t)
         if -u < h.weight * math.exp(-arm.drawn * away**2):
             return h, h.usual
-        return None, self.usual_after(arm, h, t)
+        return None, self.usual_after(h, t)
 
     def draw_mean(self, found: Hypothesis | None, rng: Random) -> float:
         """A draw of the mean payoff under a hypothesis, or of an arm of which nothing is known."""

@@ -49,22 +49,14 @@ def test_a_young_regime_is_thought_to_end_soon() -> None:
 
 
 def test_short_regimes_are_remembered() -> None:
-    """A regime of 250 in a tau of 1000 halves what is usual, one below twice D counts as that.
-
-    The first regime of an arm began with no change, and says nothing.
-    """
+    """A regime of 250 in a tau of 1000 halves what is usual, one below twice D counts as that."""
     found = regimes(0.0)
     found.begin_play(0, 100)
     found.begin_play(0, 350)
-    first, second = found.order[0], found.order[1]
-    assert found.usual[first] == found.usual[second] == 1.0
-    assert found.usual_after(first, 1000.0, 360) == 1.0
-    assert found.usual_after(second, 1000.0, 600) == pytest.approx(0.5)
-    assert found.usual_after(second, 1000.0, 360) == pytest.approx(0.02**0.5)
-    assert found.usual_after(second, 1000.0, 9000) == 1.0
-    found.weight[first] = 0.0  # the second is sure
-    found.begin_play(0, 600)
-    assert found.usual[found.order[2]] == pytest.approx(0.5)
+    assert found.usual[found.order[0]] == 1.0
+    assert found.usual[found.order[1]] == pytest.approx(0.5)
+    assert found.usual_after(found.order[1], 1000.0, 360) == pytest.approx((0.5 * 0.02) ** 0.5)
+    assert found.usual_after(found.order[0], 1000.0, 9000) == 1.0
 
 
 def test_what_will_not_last_counts_in_few_draws() -> None:

@@ -18,10 +18,9 @@ Where tau is not given, it is at least 1000 times the mean time between two play
 plays once an hour cannot follow what changes every minute, and must not take every arm for changed.
 
 How long regimes of an arm have lasted is remembered, as a share u_j of tau. It is 1 for the first
-hypothesis of all; for one that opens it is the mean over the hypotheses i that its weight comes
-from: 1 for the first, sqrt(u_i min(max(A_i, 2 D) / tau, 1)) for another, which began and ended with
-a change. An arm that has changed in quick succession has a low one, and how good it looks at the
-moment counts for less, since it will not last.
+hypothesis of all; for one that opens it is the mean of sqrt(u_i min(max(A_i, 2 D) / tau, 1)) over
+the hypotheses i that its weight comes from. An arm that has changed in quick succession has a low
+one, and how good it looks at the moment counts for less, since it will not last.
 
 What counts for hypothesis j is what all plays of the arm brought less what they had brought when it
 opened: that is all that is kept of it, so a fact is counted once and not once per hypothesis.
@@ -148,12 +147,7 @@ class Regimes(NamedTuple):
         return min(YOUTH * age, tau)
 
     def usual_after(self, place: int, tau: float, now: int) -> float:
-        """How long regimes of the arm usually last, over tau, if that of a hypothesis ends now.
-
-        The first one began with the first play, not with a change, so its age says nothing.
-        """
-        if self.played_before[place] == 0:
-            return 1.0
+        """How long regimes of the arm usually last, over tau, if that of a hypothesis ends now."""
         age = max(float(now - self.opened[place]), LEAST_AGE * self.ever.max_delay)
         return math.sqrt(self.usual[place] * min(age / tau, 1.0))
 
