@@ -11,7 +11,7 @@ NEWEST := .venv-newest
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.complete
 COLLECTED := $(VENV)/.collected
-WORKERS ?= 3
+WORKERS ?= 4
 PORT ?= 8000
 ARGS ?=
 

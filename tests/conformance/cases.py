@@ -71,7 +71,8 @@ def kind_of_rule(case: Case) -> tuple[type[Any], Payoff]:
 
 
 # One case for each kind of rule, for what depends on what is kept and not on settings.
-LIVE_RULES = list({kind_of_rule(case): case for case in reversed(LIVE_CASES)}.values())[::-1]
+RULES = list({kind_of_rule(case): case for case in reversed(CASES)}.values())[::-1]
+LIVE_RULES = [case for case in RULES if case in LIVE_CASES]
 
 # The corners of the allowed world, with a horizon for each.
 CORNERS: dict[str, tuple[Problem, int]] = {
