@@ -8,13 +8,14 @@ from typing import Any
 
 import httpx
 import httpx2
-import openai
 import pytest
 from tests.live.http_servers import Handler, Server, serving
 
 import tarry
 import tarry.live.httpx
 from tarry.live.httpx2 import AsyncTransport, Route, Transport, json_fields
+
+pytestmark = pytest.mark.xdist_group("openai")  # which takes a second to load
 
 TOKEN = 0.01  # seconds from token to token
 HELLO: Any = [{"role": "user", "content": "hello"}]
@@ -86,6 +87,8 @@ def text_of(stream: Any) -> str:
 @pytest.mark.parametrize("until", ["headers", "first-byte", "body"])
 def test_the_sdk_waits(servers: list[Server], until: str) -> None:
     """Whole answers and streams come back, and every play is told, over kept connections."""
+    import openai
+
     sender = httpx2.HTTPTransport(limits=httpx2.Limits(max_connections=2))
     settings: dict[str, Any] = {"until": until, "max_delay": 1.0, "seed": 2, "transport": sender}
     transport = Transport(routes_to(servers), **settings)
@@ -115,6 +118,7 @@ def test_the_sdk_waits(servers: list[Server], until: str) -> None:
 
 def test_the_sdk_on_a_loop(servers: list[Server]) -> None:
     """Many streams at once over few connections: waiting for one of them is not charged."""
+    import openai
 
     async def main() -> tuple[tarry.live.Counts, float]:
         sender = httpx2.AsyncHTTPTransport(limits=httpx2.Limits(max_connections=4))
@@ -162,6 +166,8 @@ def test_the_sdk_retries_what_a_busy_route_refuses() -> None:
 
     def busy(handler: Handler) -> None:
         handler.reply(429, b'{"error": {"message": "busy"}}', Retry_After="0.01")
+
+    import openai
 
     with serving(busy, Model("k", "m", 0.0)) as [a, b]:
         routes = {

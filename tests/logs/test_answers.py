@@ -7,8 +7,6 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
-from lifelines import KaplanMeierFitter
-from lifelines.utils import restricted_mean_survival_time
 from matplotlib.figure import Figure
 
 import tarry
@@ -21,6 +19,9 @@ from .made_up import censored_log, export, pages
 @pytest.mark.parametrize("seed", range(4))
 def test_estimates_are_those_of_lifelines(seed: int) -> None:
     """Survival, Greenwood's variance and restricted mean agree with lifelines."""
+    from lifelines import KaplanMeierFitter
+    from lifelines.utils import restricted_mean_survival_time
+
     log = censored_log(np.random.default_rng(seed), plays=60)
     for name in log.names:
         times, finished = log.of_arm(name)
