@@ -107,6 +107,23 @@ class Cleared:
         return self.rule
 
 
+class Curious(NamedTuple):
+    """Asks an array what it has."""
+
+    values: FloatArray
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
+        """Arm 1, if arrays can be made into lists."""
+        return 1 if hasattr(self.values, "tolist") else 0
+
+
+def test_what_compiled_code_knows_less_of_is_interpreted() -> None:
+    """Of arrays and numbers Numba does not know all that Python knows."""
+    with pytest.warns(tarry.InterpretedWarning, match="hasattr is asked of a array"):
+        run = play(Cleared(Curious(np.zeros(3))), "auto")
+    assert set(run.arms.tolist()) == {1}
+
+
 def test_what_cannot_be_checked_is_interpreted() -> None:
     """Compiled code does not check the indices of `.flat`, so a rule with it is interpreted."""
     with pytest.warns(tarry.InterpretedWarning, match=r"Flat.select uses \.flat"):
@@ -187,15 +204,49 @@ class Jumping(NamedTuple):
         return 0
 
 
+class Asking(NamedTuple):
+    """Has fields that mean something else."""
+
+    edges: Any = ()
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
+        """The first arm."""
+        return 0
+
+
+class Switched(Asking):
+    """Would switch a hook off."""
+
+    __slots__ = ()
+    returned = None
+
+
+class Vague(NamedTuple):
+    """Has a phase that is none."""
+
+    phase: Any
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
+        """The first arm."""
+        return 0
+
+
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
+        *((Asking(x), r"Asking\.edges is .*; a field of this name") for x in (3, None, [[1], [2]])),
+        (Switched(), "Switched.returned is a NoneType, but a rule is called by this name"),
+        (Vague(None), "Vague.phase is None; a field of this name"),
+        (Vague(np.zeros((2, 2), np.int64)), r"Vague\.phase is array.*; a field of this name"),
         (Deaf(np.zeros(1)), "Deaf has outlived, but no field edges"),
         (Flat(np.zeros(3, np.float32)), "Flat.values is an array of float32"),
         (Flat(np.zeros(3, bool)), "Flat.values is an array of bool"),
         (Jumping(np.zeros(2, np.int64)), "more than 64 failed phases at step"),
     ],
-    ids=["edges", "float32", "bool", "phase"],
+    ids=[
+        *("a number", "nothing", "a table", "no hook", "no phase", "a table of phases"),
+        *("edges", "float32", "bool", "phase"),
+    ],
 )
 def test_what_would_go_wrong_in_silence_is_refused(rule: Any, words: str) -> None:
     """In one sentence, compiled and interpreted."""

@@ -24,6 +24,8 @@ from numba.core.typing.templates import (
 )
 from numba.extending import infer, infer_getattr, lower_builtin
 
+from tarry.errors import PolicyError
+
 INSIDE = {
     "numba.core.errors.NumbaError": "tells what a rule does that cannot be compiled",
     "numba.core.targetconfig.ConfigStack.top_or_none": "tells how the caller is compiled",
@@ -134,7 +136,12 @@ class HasAttribute(AbstractTemplate):
 
     def generic(self, args: Any, kws: Any) -> Any:
         thing, name = args
-        if not (isinstance(thing, types.BaseNamedTuple) and isinstance(name, types.StringLiteral)):
+        if not isinstance(thing, types.BaseNamedTuple):
+            raise PolicyError(
+                f"hasattr is asked of a {thing}, of which compiled code knows less than Python; "
+                f"ask it of NamedTuples only."
+            )
+        if not isinstance(name, types.StringLiteral):
             return None
         kind: Any = thing
         word = name.literal_value

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import reprlib
 from collections.abc import Callable
 from typing import Any
 
@@ -68,7 +69,7 @@ def check_rule(rule: Any, policy: Any) -> None:
         )
     for name, parameters in RULE_METHODS.items():
         method = getattr(rule, name, None)
-        if method is not None and not callable(method):
+        if hasattr(rule, name) and not callable(method):
             raise PolicyError(
                 f"{type(rule).__name__}.{name} is a {type(method).__name__}, but a rule is called "
                 f"by this name as {name}({', '.join(parameters)}); give the field another name."
@@ -119,19 +120,29 @@ def _check_arrays(rule: Any) -> None:
 
 def _check_phase(rule: Any) -> None:
     """Refuse a field called `phase` that means something else."""
-    phase = getattr(rule, "phase", None)
-    if phase is None:
+    if not hasattr(rule, "phase"):
         return
-    if not hasattr(phase, "__setitem__") or len(phase) != 2:
+    phase = rule.phase
+    if not hasattr(phase, "__setitem__") or np.shape(phase) != (2,):
         raise PolicyError(
-            f"{type(rule).__name__}.phase is {phase!r}; a field of this name is an array of two "
-            f"whole numbers, the first play of the current phase and how many have failed."
+            f"{type(rule).__name__}.phase is {_in_a_line(phase)}; a field of this name is an array "
+            f"of two whole numbers, the first play of the current phase and how many have failed."
         )
+
+
+def _in_a_line(value: object) -> str:
+    """The value as Python writes it, cut where it is long."""
+    return " ".join(reprlib.repr(value).split())
 
 
 def rule_edges(rule: Any, policy: Any, max_delay: int) -> IntArray:
     """The ages at which a rule wants to hear of plays still out, none if it has no `edges`."""
-    edges = list(getattr(rule, "edges", ()))
+    edges = getattr(rule, "edges", ())
+    if np.ndim(edges) != 1:
+        raise PolicyError(
+            f"{type(rule).__name__}.edges is {_in_a_line(edges)}; a field of this name is an "
+            f"array of the ages from 1 to the max_delay that the rule wants to hear of."
+        )
     for age in edges:
         whole = as_whole(age)
         if whole is None or not 1 <= whole <= max_delay:
@@ -139,7 +150,7 @@ def rule_edges(rule: Any, policy: Any, max_delay: int) -> IntArray:
                 f"{type(policy).__name__} has an edge at age {age}; "
                 f"edges must be whole numbers from 1 to the max_delay {max_delay}."
             )
-    return np.array(edges, np.int64)
+    return np.array(list(edges), np.int64)
 
 
 def _check_takes(method: Callable[..., Any], parameters: tuple[str, ...]) -> None:
