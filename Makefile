@@ -11,7 +11,7 @@ NEWEST := .venv-newest
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.complete
 COLLECTED := $(VENV)/.collected
-WORKERS ?= 4
+WORKERS ?= 3
 PORT ?= 8000
 ARGS ?=
 

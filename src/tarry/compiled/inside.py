@@ -137,6 +137,8 @@ class HasAttribute(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         thing, name = args
         if not isinstance(thing, types.BaseNamedTuple):
+            if not caller_checks_bounds():  # it is Numba's own code that asks, not a user's
+                return None
             raise PolicyError(
                 f"hasattr is asked of a {thing}, of which compiled code knows less than Python; "
                 f"ask it of NamedTuples only."
