@@ -119,7 +119,7 @@ class Curious(NamedTuple):
 
 def test_what_compiled_code_knows_less_of_is_interpreted() -> None:
     """Of arrays and numbers Numba does not know all that Python knows."""
-    with pytest.warns(tarry.InterpretedWarning, match="hasattr is asked of a array"):
+    with pytest.warns(tarry.InterpretedWarning, match="hasattr is asked of a value of type array"):
         run = play(Cleared(Curious(np.zeros(3))), "auto")
     assert set(run.arms.tolist()) == {1}
 

@@ -140,8 +140,8 @@ class HasAttribute(AbstractTemplate):
             if not caller_checks_bounds():  # it is Numba's own code that asks, not a user's
                 return None
             raise PolicyError(
-                f"hasattr is asked of a {thing}, of which compiled code knows less than Python; "
-                f"ask it of NamedTuples only."
+                f"hasattr is asked of a value of type {thing}, of which compiled code knows less "
+                f"than Python; ask it of NamedTuples only."
             )
         if not isinstance(name, types.StringLiteral):
             return None
