@@ -26,6 +26,9 @@ OF_USERS = (
 )
 
 
+SAME = {"SurvivalRegression": "SurvivalThompson"}  # the same rule where requests do not differ
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of one policy run in one process: two would compile its rule at once, for seconds."""
@@ -39,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if policy.__module__.startswith("tarry.policies") and not item.get_closest_marker(
             "xdist_group"
         ):
-            item.add_marker(pytest.mark.xdist_group(policy.__name__))
+            item.add_marker(pytest.mark.xdist_group(SAME.get(policy.__name__, policy.__name__)))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -125,14 +125,14 @@ def test_figures_are_told_from_chance_by_their_intervals() -> None:
 
 
 def test_first_definition_gives_arms_up() -> None:
-    """Of 400 runs on the pair of the example some never find the better arm; most do at once."""
+    """Of 100 runs on the pair of the example some never find the better arm; most do at once."""
     pair = two_points(100, 0.5, 0.4)
     lost = [
         tarry.play(FirstThompson(), pair, payoff="cost", horizon=5000, seed=seed, record=1).regret
-        for seed in range(400)
+        for seed in range(100)
     ]
     assert np.median(lost) < 30
-    assert 1 <= np.sum(np.array(lost) > 250) <= 12
+    assert 1 <= np.sum(np.array(lost) > 250) <= 4
 
 
 @pytest.mark.parametrize(("payoff", "lost"), [("cost", 148.295), ("reward", 103.781)])

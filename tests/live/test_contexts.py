@@ -217,7 +217,7 @@ def test_intervals_for_a_request_cover(means: dict[str, tuple[float, float]]) ->
     most = 10.0
     covered: dict[str, list[bool]] = {"chosen": [], "other": []}
     widths: list[float] = []  # of the arm that is chosen
-    for seed in range(6):
+    for seed in range(4):
         clock, rng = ManualClock(), random.Random(seed)
         agent = Agent(
             arms=["a", "b"],

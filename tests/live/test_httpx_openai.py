@@ -181,7 +181,7 @@ def test_the_sdk_retries_what_a_busy_route_refuses() -> None:
             api_key="unused",
             base_url="http://routed/v1",
             max_retries=5,
-            http_client=httpx.Client(transport=transport),  # type: ignore[arg-type]  # the older package
+            http_client=httpx.Client(transport=transport),
         ) as client:
             for _ in range(4):
                 answer = client.chat.completions.create(model="m", messages=HELLO)

@@ -10,15 +10,17 @@ from tarry.live import Agent, ManualClock, Told
 from tarry.problems import Problem
 
 TICK = 1e-6
-HORIZON = 400
+HORIZON = 300
 
 
-def live_arms(agent: Agent, clock: ManualClock, problem: Problem, seed: int) -> list[int]:
+def live_arms(
+    agent: Agent, clock: ManualClock, problem: Problem, seed: int, horizon: int = HORIZON
+) -> list[int]:
     """Let `agent` play `problem`, one play per tick; answers arrive as in the simulator."""
     due: dict[int, list[tuple[int, float]]] = {}
     chosen: list[int] = []
     world = problem.world(seed)
-    for step in range(1, HORIZON + 1):
+    for step in range(1, horizon + 1):
         clock.time = step * TICK
         try:
             play = agent.ask()
@@ -74,10 +76,10 @@ def test_peak_spacing_is_the_sweep_for_regular_sweeps() -> None:
         arms=problem.names,
         payoff="cost",
         max_delay=20 * TICK,
-        horizon=HORIZON,
+        horizon=400,
         seed=0,
         clock=clock,
     )
-    live_arms(agent, clock, problem, 0)
+    live_arms(agent, clock, problem, 0, horizon=400)
     spacing = agent._core.open.ledger.spacing
     assert [spacing[arm] for arm in range(3)] == [3, 3, 3]
