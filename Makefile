@@ -66,10 +66,12 @@ format: setup ## let ruff format and fix what it can
 
 # Types are checked beside the tests: on a fresh machine that takes half a minute. Collecting once by
 # one process leaves bytecode behind, which the processes of the tests would each make for themselves.
-test: setup style ## quick checks, then types and all tests
-	@types=$$(mktemp); trap 'rm -f "$$types"' EXIT; \
-	$(BIN)/mypy > "$$types" 2>&1 & checking=$$!; failed=0; \
-	if [ ! -e $(COLLECTED) ]; then $(BIN)/pytest --collect-only -qq > /dev/null && touch $(COLLECTED) || true; fi; \
+test: setup ## quick checks, then types and all tests
+	@types=$$(mktemp); trap 'rm -f "$$types"' EXIT; failed=0; \
+	$(BIN)/mypy > "$$types" 2>&1 & checking=$$!; collecting=; \
+	if [ ! -e $(COLLECTED) ]; then ($(BIN)/pytest --collect-only -qq > /dev/null 2>&1 && touch $(COLLECTED) || true) & collecting=$$!; fi; \
+	$(MAKE) style || { kill $$checking $$collecting 2> /dev/null; exit 1; }; \
+	wait $$collecting; \
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS) || failed=1; \
 	wait $$checking || failed=1; cat "$$types"; exit $$failed
 

@@ -7,7 +7,7 @@ a policy is made of was chosen on other seeds (100 to 102).
 import csv
 import gzip
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,6 +49,7 @@ def five_segments(number: int) -> Contextual:
     return segments(parts, weights=[0.35, 0.25, 0.2, 0.12, 0.08])
 
 
+@lru_cache(16)  # whoever plays next mostly plays the same one; thousands of laws take a second
 def drawn(
     family: Callable[..., Contextual], most: int, number: int, **settings: object
 ) -> Contextual:
