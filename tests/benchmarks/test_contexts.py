@@ -97,7 +97,7 @@ def test_floor_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     """It is a share of what uniform play loses, falls as more is seen, and is kept."""
     worlds = [world for world in simulated() if world.key.startswith(("useless", "segments"))]
     for world in worlds[::2]:
-        found = floors(world, 3, (4, 200, 800))
+        found = floors(world, 3, (4, 200, 500))
         assert (found >= -1e-9).all()
         assert (found[0] > 0.1).all()
         assert (found[-1] < 0.2 * found[0]).all()

@@ -130,7 +130,7 @@ def test_a_journal_cut_short_keeps_its_snapshot(
     assert sum(events > 1000 for events in reached) >= 2
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_damage_anywhere_is_named_or_harmless(tmp_path: Path, seed: int) -> None:
     """Cut or flipped at random, in file or log: opened whole, or one sentence and a good part."""
     path, chosen = abandoned(tmp_path, 150)

@@ -132,7 +132,7 @@ def test_hostile_features(name: str) -> None:
     laws = [law for n in range(40) for law in ((quick, slow) if n < 20 else (slow, quick))]
     problem = contextual(laws, rows, 30)
     for policy, steps, share in (
-        (tarry.SurvivalRegression(), 400 if name == "many" else 3000, 0.35),
+        (tarry.SurvivalRegression(), 250 if name == "many" else 3000, 0.35),
         (tarry.LinearThompson(), 3000, 0.6 if name == "many" else 0.35),
     ):
         for payoff in ("cost", "reward"):

@@ -4,16 +4,21 @@ import copy
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, sync_playwright
 from tests.service.browser import SETTINGS, chromium
 from tests.service.canned import STATIC, Canned
 from tests.service.states import MAKERS, state
 
 LAYOUT = (Path(__file__).parent / "layout.js").read_text()
-SIZES = ((390, 844), (1280, 800))
+PHONE, WIDE = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=800)
+# Colours are the same in any size, so dark ones are looked at in one.
+SCREENS: tuple[tuple[ViewportSize, Literal["light", "dark"]], ...] = (
+    *((PHONE, "light"), (PHONE, "dark")),
+    (WIDE, "light"),
+)
 pytestmark = pytest.mark.xdist_group("browser")
 
 
@@ -54,15 +59,14 @@ class Watched:
         self.page.wait_for_selector(f'#main[data-screen="{screen}"]', state="attached")
 
     def check_layout(self) -> None:
-        """Nothing is cut, nothing overlaps, everything can be read, in all sizes and colours."""
-        for width, height in SIZES:
-            self.page.set_viewport_size({"width": width, "height": height})
-            for scheme in ("light", "dark"):
-                self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-                self.page.evaluate(
-                    "() => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 30)))"
-                )
-                assert self.page.evaluate(LAYOUT) == [], (width, scheme)
+        """Nothing is cut, nothing overlaps, everything can be read: phone and wide screen, both colours."""
+        for size, scheme in SCREENS:
+            self.page.set_viewport_size(size)
+            self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            self.page.evaluate(
+                "() => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 30)))"
+            )
+            assert self.page.evaluate(LAYOUT) == [], (size, scheme)
 
 
 @pytest.fixture

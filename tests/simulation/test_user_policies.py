@@ -186,18 +186,9 @@ def test_arrays_made_by_a_rule_are_freed() -> None:
 
 def test_threads_may_begin_at_once() -> None:
     """Threads that are the first to play a rule, all at the same time, all play it compiled."""
-
-    class Fresh(NamedTuple):
-        arms: int
-
-        def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> int:
-            return self.turn_of(plays.number[row])
-
-        def turn_of(self, step: int) -> int:
-            return step % self.arms
-
+    fresh = partial(play, lambda setting: Watcher(np.array([1, 5, 12]), np.zeros(3, np.int64)))
     with ThreadPoolExecutor(4) as pool:
-        runs = list(pool.map(lambda seed: play(lambda s: Fresh(s.arms), seed=seed), range(4)))
+        runs = list(pool.map(lambda seed: fresh(seed=seed), range(4)))
     assert {run.mode for run in runs} == {"compiled"}
 
 

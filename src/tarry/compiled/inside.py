@@ -129,7 +129,7 @@ class MethodsOfTuples(AttributeTemplate):
     key = types.BaseNamedTuple
     known: ClassVar[dict[str, Any]] = {}
 
-    def generic_resolve(self, typ: Any, attr: str) -> Any:
+    def generic_resolve(self, typ: Any, attr: str) -> Any:  # type: ignore[override]  # NotImplemented
         template = self.known.get(attr)
         if template is None or attr in typ.fields or not hasattr(typ.instance_class, attr):
             return None
