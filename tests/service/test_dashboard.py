@@ -59,7 +59,7 @@ class Watched:
         self.page.wait_for_selector(f'#main[data-screen="{screen}"]', state="attached")
 
     def check_layout(self) -> None:
-        """Nothing is cut, nothing overlaps, everything can be read: phone and wide screen, both colours."""
+        """Nothing is cut, nothing overlaps, everything can be read, in all of `SCREENS`."""
         for size, scheme in SCREENS:
             self.page.set_viewport_size(size)
             self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
