@@ -180,9 +180,9 @@ class Regime:
             arm.level = loss if arm.level is None else 0.9 * arm.level + 0.1 * loss
         if before is None or arm.level is None or before <= least:
             return loss
-        # There is a play in each step: a thousand of them take a time of 1000.
-        lasts = rng.random() < (usual * max(self.tau() / 1000, 1)) ** 2
-        return loss if lasts else max(loss, arm.level)
+        plays = usual * self.tau()  # until the regime ends: there is one in each step
+        worth = plays >= 3000 or plays * (least - loss) > 30 * (before - least)
+        return loss if worth else max(loss, arm.level)
 
     def choose(self, arm: Arm, least: float, rng: Random) -> tuple[Hypothesis | None, float]:
         """A hypothesis, or None if the arm has changed; and how long regimes last, over tau."""
@@ -199,7 +199,7 @@ class Regime:
                 break
         away = thin * (t - arm.last) / self.lasts(arm, h, t)
         if -u < h.weight * math.exp(-arm.drawn * away**2):
-            return h, h.usual
+            return h, max(h.usual, min((arm.last - h.since) / self.tau(), 1))
         return None, self.usual_after(h, t)
 
     def draw_mean(self, found: Hypothesis | None, rng: Random) -> float:

@@ -59,19 +59,35 @@ def test_short_regimes_are_remembered() -> None:
     assert found.usual_after(found.order[0], 1000.0, 9000) == 1.0
 
 
-def test_what_will_not_last_counts_in_few_draws() -> None:
-    """With the square of what is usual where plays are rare, always where there are many."""
-    rng = new_random(5).of_play(1, SELECT)
+def test_what_will_not_last_must_be_worth_it() -> None:
+    """Where plays are rare: what is saved until it ends is 30 times what is risked."""
     found = regimes(0.0)
-    assert found.will_last(0.1, 5, rng)  # nothing was played
     found.begin_play(0, 100)
     found.begin_play(1, 350)
-    assert all(found.will_last(1.0, 350, rng) for _ in range(100))
-    often = np.mean([found.will_last(0.5, 350, rng) for _ in range(4000)])
-    assert often == pytest.approx(0.25, abs=0.03)
-    for _ in range(2000):
-        found.begin_play(1, 350)
-    assert all(found.will_last(0.5, 350, rng) for _ in range(100))
+    found.begin_play(1, 400)  # one play in 100: 10 of them in tau
+    assert found.is_worth(1.0, 0.4, 0.13, 400)
+    assert not found.is_worth(1.0, 0.4, 0.14, 400)
+    assert found.is_worth(0.1, 0.4, 0.013, 400)
+    assert not found.is_worth(0.1, 0.4, 0.014, 400)
+    for _ in range(1797):
+        found.begin_play(1, 400)  # now 6 in 1: 6000 in tau
+    assert found.is_worth(0.5, 0.0001, 1.0, 400)
+    assert not found.is_worth(0.49, 0.0001, 1.0, 400)
+
+
+def test_a_regime_that_goes_on_speaks_for_itself() -> None:
+    """However short those before it were, it counts as long as it has lasted up to a play."""
+    rng = new_random(5).of_play(1, SELECT)
+    found = regimes(0.0)
+    found.begin_play(0, 100)
+    found.begin_play(0, 110)
+    first, second = found.order[:2]
+    found.weight[first], found.weight[second] = 0.0, 1.0
+    found.usual[second] = 0.02
+    assert found.draw_regime(0, 0.0, 1, 510, rng) == (second, 0.02)  # it rests: who knows
+    found.begin_play(0, 510)
+    found.weight[second], found.weight[found.order[2]] = 1.0, 0.0
+    assert found.draw_regime(0, 0.0, 1, 510, rng) == (second, pytest.approx(0.4))
 
 
 def test_a_probe_must_be_affordable() -> None:

@@ -101,7 +101,7 @@ class RegimeThompsonRule(NamedTuple):
         loss = 1.0 - mean if self.reward else mean
         if slot != FRESH:
             self.levels[arm] = loss if level < 0.0 else KEEP * level + (1.0 - KEEP) * loss
-        if far and not regimes.will_last(usual, now, rng):
+        if far and not regimes.is_worth(usual, least - loss, level - least, now):
             return max(loss, self.levels[arm])
         return loss
 
@@ -175,9 +175,13 @@ class RegimeThompson:
     with m the plays of all arms since then, and the level of an arm a faded mean of its draws.
 
     An arm that changes all the time is not worth coming back to, unless there are many plays
-    between its changes. Its regimes have lasted for u tau before (see that module). With T
-    the time that 1000 plays of all arms take, a draw X of an arm above the least level counts as it
-    is with probability min(1, u max(1, tau / T))^2, and else as its level, if that is worse.
+    between its changes, or much is to be gained. Its regimes have lasted for u tau before (see that
+    module), in which there are N plays of all arms. A draw X of an arm above the least level counts
+    as it is if
+
+        N (least level - X) > 30 (its level - least level)        or  N >= 3000
+
+    and else as its level, if that is worse.
 
     Whether arms change at all is learnt, too: the odds of it grow by how much better the hypotheses
     foretold what was heard than all that was ever heard of the arm. With the complement an arm is

@@ -20,7 +20,9 @@ plays once an hour cannot follow what changes every minute, and must not take ev
 How long regimes of an arm have lasted is remembered, as a share u_j of tau. It is 1 for the first
 hypothesis of all; for one that opens it is the mean of sqrt(u_i min(max(A_i, 2 D) / tau, 1)) over
 the hypotheses i that its weight comes from. An arm that has changed in quick succession has a low
-one, and how good it looks at the moment counts for less, since it will not last.
+one, and how good it looks at the moment counts only if the few plays that it is expected to stay so
+are worth the risk. A regime that goes on speaks for itself: in a draw u_j counts as no less than
+the time from s_j to the last play of the arm, over tau.
 
 What counts for hypothesis j is what all plays of the arm brought less what they had brought when it
 opened: that is all that is kept of it, so a fact is counted once and not once per hypothesis.
@@ -53,7 +55,8 @@ from tarry.randomness import Random
 SMALL = 0.01  # a weight below which a hypothesis may be merged with the next one
 GONE = 1e-6  # a weight below which the oldest one is dropped
 MOST_ODDS = 1e6  # that arms change, lest a world that has calmed down be doubted for ever
-MANY = 1000.0  # plays of all arms: a regime that lasts for so many of them is worth finding out
+MANY = 3000.0  # plays of all arms: a regime that lasts for so many of them is worth any try,
+WORTH = 30.0  # and a shorter one if it brings so many times what a try may cost
 YOUTH = 5.0  # a regime of age A is thought to go on for so many A, up to tau,
 LEAST_AGE = 2.0  # A being at least so many D: a probe of what hangs costs D, and tells little
 NOBODY_LEFT = 1e-9  # a share of plays that is not followed any further
@@ -155,16 +158,14 @@ class Regimes(NamedTuple):
         """Plays of all arms since the last one of this arm."""
         return self.pace[1] - self.last_of_all[arm]
 
-    def will_last(self, usual: float, now: int, rng: Random) -> bool:
-        """Whether it is drawn that a regime lasts, where they last so long, over tau.
+    def is_worth(self, usual: float, gain: float, risk: float, now: int) -> bool:
+        """Whether it pays to go to an arm whose regimes last so long, `usual`, over tau.
 
-        It does where they go on for `MANY` plays of all arms, or where none has ended yet; else
-        with the square of how near they come to that.
+        It saves `gain` in each play until the regime ends, and costs `risk` if it has ended by now.
         """
-        if self.pace[1] == 0:
-            return True
-        time = MANY * (now - self.pace[0]) / self.pace[1]  # that so many plays take
-        return math.sqrt(rng.random()) * time < usual * max(self.tau(now), time)
+        pace = self.pace[1] / max(now - self.pace[0], 1)  # plays of all arms per tick
+        plays = usual * self.tau(now) * pace
+        return plays >= MANY or plays * gain > WORTH * risk
 
     def merge(self, arm: int) -> None:
         """Make room: a hypothesis of little weight that is most like its neighbours joins one.
@@ -284,7 +285,7 @@ class Regimes(NamedTuple):
     ) -> tuple[int, float]:
         """The slot of a hypothesis, drawn by weight, and how long such regimes last, over tau.
 
-        The slot is FRESH if the arm is drawn to have changed. `thin` slows down the time that has
+        That is at least as long as this one has lasted up to the last play of the arm. The slot is FRESH if the arm is drawn to have changed. `thin` slows down the time that has
         gone by since it was played; `drawn` is how often it was drawn since then.
         """
         held = self.held[arm]
@@ -301,7 +302,8 @@ class Regimes(NamedTuple):
                 break
         away = thin * (now - self.last[arm]) / self.lasts(place, tau, now)
         if -left < self.weight[place] * math.exp(-drawn * away * away):
-            return place - first, self.usual[place]
+            lasted = (self.last[arm] - self.opened[place]) / tau
+            return place - first, max(self.usual[place], min(lasted, 1.0))
         return FRESH, self.usual_after(place, tau, now)
 
     def draw_payoff(self, arm: int, slot: int, pool: Pool, rng: Random) -> float:
