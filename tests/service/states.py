@@ -134,9 +134,9 @@ def thousand() -> dict[str, Any]:
 def changing() -> dict[str, Any]:
     """A policy that follows change, and an arm that changed a short while ago."""
     laws = {"fra": answers(0.05), "ams": answers(0.3)}
-    life = Life(laws, policy=RegimeThompson(), payoff="cost", max_delay=2.0).live(400, 1.0)
+    life = Life(laws, policy=RegimeThompson(), payoff="cost", max_delay=2.0).live(4000, 0.1)
     life.laws["fra"] = answers(0.9)
-    life.live(80, 1.0).clock.advance(60.0)
+    life.live(800, 0.1).clock.advance(60.0)
     return life.view("routes")
 
 

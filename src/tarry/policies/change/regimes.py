@@ -285,8 +285,9 @@ class Regimes(NamedTuple):
     ) -> tuple[int, float]:
         """The slot of a hypothesis, drawn by weight, and how long such regimes last, over tau.
 
-        That is at least as long as this one has lasted up to the last play of the arm. The slot is FRESH if the arm is drawn to have changed. `thin` slows down the time that has
-        gone by since it was played; `drawn` is how often it was drawn since then.
+        That is at least as long as this one has lasted up to the last play of the arm. The slot is
+        FRESH if the arm is drawn to have changed. `thin` slows down the time that has gone by since
+        it was played; `drawn` is how often it was drawn since then.
         """
         held = self.held[arm]
         if held == 0:
