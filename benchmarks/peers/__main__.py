@@ -55,12 +55,15 @@ def main() -> int:
     if given.only != "contexts":
         done = plain(console, given)
     if given.only != "plain":
-        with_contexts(console, given)
+        done = with_contexts(console, given) or done
     return done
 
 
-def with_contexts(console: Console, given: argparse.Namespace) -> None:
-    """Worlds with contexts, for the peers that can look at them; an hour, and it can go on."""
+def with_contexts(console: Console, given: argparse.Namespace) -> int:
+    """Worlds with contexts, for the peers that can look at them; an hour, and it can go on.
+
+    0 if there is something to show.
+    """
     for peer in PEERS:
         if peer.name in LIBRARIES:
             console.print(f"Installing {peer.name}.", highlight=False)
@@ -70,12 +73,16 @@ def with_contexts(console: Console, given: argparse.Namespace) -> None:
     runs: int = given.context_runs
     kept_only: bool = given.kept
     found = list(compare(simulated(), peers, ask, ROOT / "results", runs, kept_only=kept_only))
+    if not found:
+        console.print(f"No world has {runs} runs of ours yet; leave --kept out, or ask for fewer.")
+        return 1
     text = contexts_page(found, runs, tried)
     if given.write:
         write_atomically(ROOT / "docs" / "peers-contexts.md", text.encode())
         console.print("docs/peers-contexts.md is new.", highlight=False)
     else:
         console.print(text, highlight=False, markup=False)
+    return 0
 
 
 def plain(console: Console, given: argparse.Namespace) -> int:
