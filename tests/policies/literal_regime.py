@@ -158,8 +158,9 @@ class Regime:
                 if d < big_d:
                     b = sum(edge <= d for edge in self.edges)
                     self.observe(k, b, d / big_d)
-                loss = 1 - d / big_d if world.reward else d / big_d
-                self.arms[k].answers.append((self.ahead[s], loss))
+                if d < big_d or world.reward:
+                    loss = 1 - d / big_d if world.reward else d / big_d
+                    self.arms[k].answers.append((self.ahead[s], loss))
         for b, edge in enumerate(self.edges):
             for s, k, d in rows:
                 if world.t - s == edge and s + d >= world.t:

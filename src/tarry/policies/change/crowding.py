@@ -2,7 +2,7 @@
 
 For each arm, the loss y of an answered play (how far its payoff is from the best one) is regressed
 on the number n of plays of the arm that were out when it started, with all sums faded by 1 - 1/1000
-per answer. With the slope, its standard error se and the means of n and y,
+per answer; costs of D are left out. With the slope, its standard error se and the means of n and y,
 
     rel = max(0, slope - CAUTION se) / mean(y)          0 if the sums hold fewer than FEW answers
     factor = max(LEAST, 1 + rel (out - mean(n)))        for an arm with `out` plays out now

@@ -129,13 +129,20 @@ class RegimeThompsonRule(NamedTuple):
         self.regimes.begin_play(plays.arm[row], plays.start[row])
 
     def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
-        """An answer; one with delay D has outlived all bins and was heard of as that."""
+        """An answer; one with delay D has outlived all bins and was heard of as that.
+
+        As a cost it says nothing about crowding either: plays pile up in an outage, and would look
+        like its cause.
+        """
         arm = plays.arm[row]
         delay = plays.delay[row]
+        payoff = delay / self.max_delay
         if delay < self.max_delay:
             self.regimes.hear_answer(arm, delay, self.pool)
-        payoff = delay / self.max_delay
-        self.crowding.hear_loss(arm, plays.ahead[row], 1.0 - payoff if self.reward else payoff)
+        if self.reward:
+            self.crowding.hear_loss(arm, plays.ahead[row], 1.0 - payoff)
+        elif delay < self.max_delay:
+            self.crowding.hear_loss(arm, plays.ahead[row], payoff)
 
     def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """A play still out has crossed the end of a bin."""
