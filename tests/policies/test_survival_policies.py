@@ -176,6 +176,21 @@ def test_nobody_is_locked_in() -> None:
         assert run.regret[1] - run.regret[0] < 0.1 * 10_000 / 2
 
 
+@pytest.mark.parametrize("others", [9, 49])
+def test_a_time_out_far_above_all_delays_hides_no_arm(others: int) -> None:
+    """A play that is out is drawn near D; its answer must be looked at soon, whatever D is.
+
+    A rule that looked at arms in proportion to how well they were drawn last left the best arm
+    after one play, for D over its delay steps: of 30 runs with fifty arms 26 never came back.
+    """
+    problem = tarry.problems.deterministic([20] * others + [10], max_delay=10**6)
+    for seed in range(5):
+        run = tarry.play(
+            tarry.SurvivalThompson(), problem, payoff="cost", horizon=20_000, seed=seed
+        )
+        assert (run.arms == others).mean() > 0.9
+
+
 @pytest.mark.parametrize("settings", [{"z": 0}, {"bins": 1}, {"mass": -1}])
 def test_bad_settings_of_the_index_are_refused(settings: dict[str, Any]) -> None:
     """The same for SurvivalUCB."""

@@ -194,7 +194,7 @@ class RegimeThompson:
     foretold what was heard than all that was ever heard of the arm. With the complement an arm is
     drawn as by `SurvivalThompson`. In simulation the odds begin at 1 to 10 000, so that next to
     nothing is paid where nothing changes, and a resting arm that becomes the best unseen may not be
-    found for 10 000 steps and more; with `change_every`, which says that arms change, and live they
+    found within 200 000 steps; with `change_every`, which says that arms change, and live they
     begin at 1 to 1. One drastic change that is seen is enough to settle it.
 
     Each step draws anew for the arm played last and for two others in turn.
