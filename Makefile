@@ -68,10 +68,10 @@ format: setup ## let ruff format and fix what it can
 # one process leaves bytecode behind, which the processes of the tests would each make for themselves.
 test: setup ## quick checks, then types and all tests
 	@types=$$(mktemp); trap 'rm -f "$$types"' EXIT; failed=0; \
-	$(BIN)/mypy > "$$types" 2>&1 & checking=$$!; collecting=; \
-	if [ ! -e $(COLLECTED) ]; then ($(BIN)/pytest --collect-only -qq > /dev/null 2>&1 && touch $(COLLECTED) || true) & collecting=$$!; fi; \
-	$(MAKE) style || { kill $$checking $$collecting 2> /dev/null; exit 1; }; \
-	wait $$collecting; \
+	$(BIN)/mypy > "$$types" 2>&1 & checking=$$!; \
+	{ [ -e $(COLLECTED) ] || exec $(BIN)/pytest --collect-only -qq > /dev/null 2>&1; } & collecting=$$!; \
+	$(MAKE) style || { kill $$checking $$collecting 2> /dev/null || true; exit 1; }; \
+	wait $$collecting && touch $(COLLECTED) || true; \
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS) || failed=1; \
 	wait $$checking || failed=1; cat "$$types"; exit $$failed
 
