@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import tarry
+from tarry.plays import empty_plays
 from tarry.policies.change.regimes import Regimes, no_regimes
 from tarry.policies.protocol import Setting
 from tarry.randomness import SELECT, new_random
-from tarry.scenarios import LogNormal, Scenario, simulate
+from tarry.scenarios import Change, Hangs, LogNormal, Scenario, simulate
 
 pytestmark = pytest.mark.xdist_group("RegimeThompson")  # which is compiled once
 
@@ -123,3 +124,35 @@ def test_a_resting_arm_that_becomes_the_best_is_found(every: int) -> None:
         policy = tarry.RegimeThompson(change_every=every)
         run = tarry.play(policy, problem, payoff="cost", horizon=20_000, seed=seed)
         assert run.regret[-1] < 1000  # of the 4750 of who never finds it
+
+
+@pytest.mark.parametrize(("longest", "crowded"), [(D, False), (D - 1, True)])
+def test_an_outage_is_no_crowding(longest: int, crowded: bool) -> None:
+    """The more plays are out the more of them last `longest`; costs of D say nothing about load."""
+    rule = tarry.RegimeThompson(load=True).start(Setting(2, D, 1000, reward=False))
+    plays = empty_plays(D)
+    rng = new_random(5)
+    for number in range(200):
+        plays.arm[0], plays.ahead[0] = 0, number % 20
+        plays.delay[0] = longest if number % 20 >= 10 else 1
+        rule.returned(plays, 0, number, rng)
+    assert (rule.crowding.factor(0, 30) > 1.5) == crowded
+
+
+def test_a_server_that_hung_often_is_used_again() -> None:
+    """It hung for 100 plays of every 200, ten times, and is ten times as quick as the other one.
+
+    With costs of D in what is learnt about load, a third of the plays stayed with the other one for
+    11 100 plays here, since nothing was sent while a play was out.
+    """
+    good, other = LogNormal(0.02), LogNormal(0.2)
+    changes = [
+        change
+        for k in range(10)
+        for change in (Change(8.0 * k + 4, 0, Hangs()), Change(8.0 * k + 8, 0, good))
+    ]
+    scenario = Scenario(
+        "often", (good, other), changes, rate=25.0, seconds=80.0 + 280.0, timeout=2.0
+    )
+    found = simulate(scenario, tarry.RegimeThompson(), 60_142)
+    assert (found.backends[found.times > 80.0 + 240.0] == 0).mean() > 0.95

@@ -139,10 +139,8 @@ class RegimeThompsonRule(NamedTuple):
         payoff = delay / self.max_delay
         if delay < self.max_delay:
             self.regimes.hear_answer(arm, delay, self.pool)
-        if self.reward:
-            self.crowding.hear_loss(arm, plays.ahead[row], 1.0 - payoff)
-        elif delay < self.max_delay:
-            self.crowding.hear_loss(arm, plays.ahead[row], payoff)
+        if self.reward or delay < self.max_delay:
+            self.crowding.hear_loss(arm, plays.ahead[row], 1.0 - payoff if self.reward else payoff)
 
     def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """A play still out has crossed the end of a bin."""
