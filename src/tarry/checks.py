@@ -7,6 +7,8 @@ import numpy as np
 
 from tarry.errors import InputError, PayoffError
 
+MOST_BYTES = 4 * 2**30  # of the tables of one run
+
 
 def check_payoff(payoff: object) -> bool:
     """Whether `payoff` is "reward" (else it is "cost"; anything else is refused)."""
@@ -40,6 +42,20 @@ def check_number(name: str, value: Any, least: float) -> float:
             f"The {name} is {shortened(value)}; it must be a number from {least:g} on."
         )
     return float(value)
+
+
+def check_memory(size: int, what: str, cure: str) -> None:
+    """Refuse tables that would not fit, and say how large they would be."""
+    if size > MOST_BYTES:
+        raise InputError(
+            f"{what} would take {as_size(size)} of memory in a run, more than "
+            f"{as_size(MOST_BYTES)}; take {cure}."
+        )
+
+
+def as_size(size: int) -> str:
+    """A number of bytes for people."""
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.1f} MiB"
 
 
 def as_whole(value: Any) -> int | None:

@@ -16,6 +16,7 @@ from tarry.arrays import FloatArray, Floats, IntArray, Ints
 
 OUT = -1  # the delay of a play that is still out
 CANCELLED = -2  # at or below: nobody watches the play any longer; booked with CANCELLED - delay
+ROW_BYTES = 36  # of a row of a `regular` table and of the calendar beside it, without features
 NOBODY = -1  # the arm of a row that concerns nobody here: its arm is gone, or at another desk
 
 
@@ -125,6 +126,11 @@ def empty_plays(most: int, *, regular: bool = False, features: int = 0) -> Plays
         note=np.zeros(rows),
         context=np.zeros((rows, features)),
     )
+
+
+def room_of(most: int, features: int = 0) -> int:
+    """Bytes of a `regular` table with room for `most` plays, and of its calendar."""
+    return (1 << most.bit_length()) * (ROW_BYTES + 8 * features)
 
 
 def steady_ages(max_delay: int, edges: IntArray) -> SteadyAges:

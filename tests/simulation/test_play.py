@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tarry
+from tarry.errors import InputError
+from tarry.plays import empty_plays, room_of
 from tarry.policies import Setting
 from tarry.simulation import play as play_module
+from tarry.simulation.calendar import empty_calendar
 from tarry.simulation.record import evenly_spaced
 
 PROBLEM = tarry.problems.bernoulli(arms=4, max_delay=30, seed=3)
@@ -184,3 +187,14 @@ def test_setting_tells_the_policy_what_it_may_know() -> None:
 
     tarry.play(Curious(), PROBLEM, payoff="reward", horizon=10)
     assert told == [Setting(arms=4, max_delay=30, horizon=10, reward=True)]
+
+
+def test_more_plays_out_than_memory_holds_are_refused() -> None:
+    """In a sentence, before anything is asked of the machine; the size told is that of the run."""
+    problem = tarry.problems.deterministic([5, 7], max_delay=2**28)
+    with pytest.raises(InputError, match=r"max_delay of 268435456 would take 18\.0 GiB of memory"):
+        tarry.play(tarry.SE(), problem, payoff="cost", horizon=10)
+    plays = empty_plays(1000, regular=True, features=3)
+    tables: tuple[Any, ...] = (*plays, *empty_calendar(len(plays.number)))
+    columns = {id(column): column.nbytes for column in tables}  # one of them is there twice
+    assert room_of(1000, features=3) == sum(columns.values())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
-from tarry.checks import check_payoff, shortened
+from tarry.checks import as_size, check_memory, check_payoff, shortened
 from tarry.errors import InputError
 from tarry.problems.alias import alias_cells, cells_of
 from tarry.problems.context_world import ContextWorld, draw_contexts
@@ -18,8 +18,8 @@ from tarry.problems.law import Law
 from tarry.problems.problem import Payoff, Problem, frozen
 
 CELL_BYTES = 16  # of a value of a law in the table that a run looks delays up in
+FEWER = "fewer contexts, a smaller max_delay or a coarser unit"
 BIG = 1e150  # weights above it are made smaller before they are added up
-MOST_BYTES = 4 * 2**30
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,7 +153,7 @@ def contextual(
         )
     arms = len(every) // len(rows)
     size = CELL_BYTES * sum(len(law.values) for law in every)
-    check_memory(size, f"{len(rows)} contexts with {arms} arms")
+    check_memory(size, f"The laws of {len(rows)} contexts with {arms} arms", FEWER)
     shares = check_weights(weights, len(rows))
     over_all = [mixture(every[arm::arms], shares) for arm in range(arms)]
     return Contextual(
@@ -193,20 +193,6 @@ def check_weights(weights: Any, count: int) -> FloatArray:
     given = given / given.max() if given.max() > BIG else given  # whose sum may not be finite
     total = fsum(given.tolist())
     return given if abs(total - 1.0) <= 2.0**-52 else given / total  # a second pass changes nothing
-
-
-def check_memory(size: int, what: str) -> None:
-    """Refuse tables that would not fit, and say how large they would be."""
-    if size > MOST_BYTES:
-        raise InputError(
-            f"The laws of {what} would take {as_size(size)} of memory in a run, more than "
-            f"{as_size(MOST_BYTES)}; take fewer contexts, a smaller max_delay or a coarser unit."
-        )
-
-
-def as_size(size: int) -> str:
-    """A number of bytes for people."""
-    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.1f} MiB"
 
 
 def mixture(laws: Sequence[Law], shares: FloatArray) -> Law:

@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
-from tarry.checks import check_number, check_whole, shortened
+from tarry.checks import check_memory, check_number, check_whole, shortened
 from tarry.errors import InputError
-from tarry.problems.contextual import CELL_BYTES, Contextual, check_memory, contextual
+from tarry.problems.contextual import CELL_BYTES, FEWER, Contextual, contextual
 from tarry.problems.delays import check_max_delay
 from tarry.problems.families import two_point_laws
 from tarry.problems.law import Law
@@ -90,9 +90,8 @@ class Points(NamedTuple):
         """Laws on the grid from P(delay > x), an array (contexts, arms, ...) for x (...)."""
         values = grid(self.max_delay)
         size = self.contexts * self.arms
-        check_memory(
-            CELL_BYTES * size * len(values), f"{self.contexts} contexts with {self.arms} arms"
-        )
+        told = f"The laws of {self.contexts} contexts with {self.arms} arms"
+        check_memory(CELL_BYTES * size * len(values), told, FEWER)
         lasts = survival((values[1:] + values[:-1]) / 2.0).reshape(size, -1)
         shares = -np.diff(lasts, prepend=1.0, append=0.0, axis=1)
         return [Law(values, share) for share in np.maximum(shares, 0.0)]

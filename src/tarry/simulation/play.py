@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tarry.arrays import FloatArray, IntArray, Steps
-from tarry.checks import check_payoff, check_whole
+from tarry.checks import check_memory, check_payoff, check_whole
 from tarry.errors import InputError, PolicyError
 from tarry.ledger import empty_ledger
-from tarry.plays import empty_plays, steady_ages
+from tarry.plays import empty_plays, room_of, steady_ages
 from tarry.policies.check import check_policy, check_rule, rule_edges
 from tarry.policies.label import policy_label
 from tarry.policies.own_code import rule_fingerprint, stands_alone
@@ -124,6 +124,8 @@ def play(
         )
     steps = steps_to_record(record, horizon)
     features = problem.features.shape[1]
+    out = f"The plays that may be out at a max_delay of {problem.max_delay}"
+    check_memory(room_of(problem.max_delay, features), out, "a smaller one or a coarser unit")
     setting = Setting(problem.arms, problem.max_delay, horizon, reward, features=features)
 
     def begun(steps: Steps | None) -> tuple[Any, ...]:
