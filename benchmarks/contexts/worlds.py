@@ -19,6 +19,7 @@ from tarry.problems.problem import Payoff
 
 FIRST_SEED = 53_000  # of run 0; 7000 to 7009 and 31000 to 31009 were looked at before
 FIRST_RUN = 2000  # of the measurement; the peers have those from 0 on
+USELESS = "useless contexts"
 KEPT = f"contexts-{FIRST_SEED}"  # folder of the runs: those of other seeds are others
 RUNS, TABLE_RUNS = 10, 3
 OWN_RUNS = 40  # of SurvivalRegression in the worlds that are drawn
@@ -74,7 +75,7 @@ def simulated() -> Iterator[World]:
         "segments": ("five segments", (0.02, 0.03), five_segments),
         "linear": ("linear, delays 0 or D", (0.05, 0.06), small_linear),
         "useless": (
-            "useless contexts",
+            USELESS,
             (0.015, 0.03),
             lambda number: drawn(log_linear, 2000, number, effect=0.0),
         ),

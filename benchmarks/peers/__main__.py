@@ -14,7 +14,8 @@ import numpy as np
 from rich.console import Console
 
 import tarry
-from benchmarks.contexts.worlds import simulated
+from benchmarks.contexts.runs import shares_of
+from benchmarks.contexts.worlds import KEPT, USELESS, simulated
 from benchmarks.peers.contextual import compare, gather
 from benchmarks.peers.contextual_page import LIBRARIES, contexts_page
 from benchmarks.peers.driver import World
@@ -76,7 +77,14 @@ def with_contexts(console: Console, given: argparse.Namespace) -> int:
     if not found:
         console.print(f"No world has {runs} runs of ours yet; leave --kept out, or ask for fewer.")
         return 1
-    text = contexts_page(found, runs, tried)
+    folder, name = ROOT / "results" / KEPT, "SurvivalThompson"
+    blind = {
+        world.key: shares_of(world, name, world.problem, folder, runs, first=0, kept_only=kept_only)
+        for world, _ in found
+        if world.title == USELESS
+    }
+    whole = {key: shares for key, shares in blind.items() if len(shares) == runs}
+    text = contexts_page(found, runs, tried, whole)
     if given.write:
         write_atomically(ROOT / "docs" / "peers-contexts.md", text.encode())
         console.print("docs/peers-contexts.md is new.", highlight=False)

@@ -1,6 +1,6 @@
 """The page docs/peers-contexts.md: what contexts are worth to whom."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +15,12 @@ LIBRARIES = ("Vowpal Wabbit", "MABWiser", "river")
 
 
 def contexts_page(
-    found: Sequence[tuple[World, list[Entry]]], runs: int, tried: dict[str, int]
+    found: Sequence[tuple[World, list[Entry]]],
+    runs: int,
+    tried: dict[str, int],
+    blind: Mapping[str, FloatArray] | None = None,
 ) -> str:
-    """The text of the page."""
+    """The text of the page; `blind` has what SurvivalThompson had, by key of a world."""
     rows = [row(world, entries) for world, entries in found]
     chosen = [[f"{w.title}, {w.payoff}", *tuned_settings(entries)] for w, entries in found]
     heads = ["world", "SurvivalRegression", *LIBRARIES, "best peer", "ratio"]
@@ -34,8 +37,29 @@ def contexts_page(
             table=markdown_table(heads, rows),
             settings=markdown_table(["world", *LIBRARIES], chosen),
             verdict=verdict(found),
+            blind=what_blind_had(found, blind or {}),
             times=times(found),
         )
+    )
+
+
+def what_blind_had(
+    found: Sequence[tuple[World, list[Entry]]], blind: Mapping[str, FloatArray]
+) -> str:
+    """What remains to be learnt where somebody knows that contexts say nothing."""
+    told = []
+    for world, entries in found:
+        if world.key in blind:
+            best = best_peer(entries).shares
+            own = blind[world.key]
+            part = own[: len(best)].mean() / best.mean()
+            told.append(f"{own.mean():.3f} with {world.payoff}, {part:.2f} of the best peer's")
+    if not told:
+        return ""
+    return (
+        " Where contexts are useless there is somebody to compare with who knows it: "
+        f"SurvivalThompson, which does not look at them, has {', and '.join(told)} in the runs "
+        "that both have."
     )
 
 

@@ -171,6 +171,9 @@ def test_verdict_about_peers() -> None:
     text = contexts_page([(world, entries)], 2, {"river": 1})
     assert "0.50 (0.50 to 0.50)" in text
     assert "in 1 of 1 worlds." in text
+    assert "somebody to compare with" not in text
+    blind = contexts_page([(world, entries)], 2, {}, {world.key: np.array([0.06, 0.08])})
+    assert "has 0.070 with cost, 0.30 of the best peer's in the runs that both have." in blind
     entries[1] = entries[1]._replace(shares=np.array([0.15]))
     assert "not in Weibull, log-linear scales, cost (0.67)." in contexts_page(
         [(world, entries)], 2, {"river": 1}
