@@ -38,7 +38,7 @@ def page_of(name: str, width: int, height: int, scheme: str) -> Iterator[Page]:
         browser = play.chromium.launch(executable_path=chromium(), args=SETTINGS)
         page = browser.new_page(
             viewport={"width": width, "height": height},
-            color_scheme=scheme,  # type: ignore[arg-type]  # one of these
+            color_scheme=scheme,
             timezone_id="UTC",
             locale="en-GB",
             reduced_motion="reduce",

@@ -22,7 +22,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 # Where rules of users' own are compiled, for which the whole loop is compiled anew, with checks.
 OF_USERS = (
     *("tests/simulation/test_user_", "tests/compiled/test_teach", "tests/typing/"),
-    *("docs/skeleton_policy", "docs/tutorials/researcher", "tests/benchmarks/test_tails"),
+    *("docs/skeleton_policy", "docs/tutorials/researcher"),
 )
 
 

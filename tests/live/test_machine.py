@@ -16,12 +16,10 @@ from tarry.policies.survival.thompson import SurvivalThompsonRule
 
 pytestmark = pytest.mark.xdist_group("machine")  # which is compiled once
 
-# One rule with edges and randomness, one with coins thrown on answers, one that hears of ages, and
-# one with phases: a rule takes seconds to compile. `python -m benchmarks.live_same` looks at all.
-POLICIES = (
-    *(tarry.SurvivalThompson(), tarry.DelayedThompson(), tarry.IncrementUCB()),
-    tarry.BDSE(keep_history=True),
-)
+# One rule with edges and randomness, one with coins thrown on answers and one with phases: a rule
+# takes seconds to compile. One that hears of ages is in test_background.py, and `python -m
+# benchmarks.live_same` looks at all.
+POLICIES = (tarry.SurvivalThompson(), tarry.DelayedThompson(), tarry.BDSE(keep_history=True))
 THOMPSON = Case(tarry.SurvivalThompson(), "cost")
 
 

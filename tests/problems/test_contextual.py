@@ -2,6 +2,7 @@
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tarry.errors import InputError
 from tarry.problems import REGRESSIONS, Contextual, Law, Problem, contextual, load
 from tarry.problems.context_world import draw_contexts
 from tarry.problems.regressions import grid
+from tarry.simulation.play import Mode
 
 PHONE = tarry.problems.bernoulli(3, 20, probabilities=[0.2, 0.5, 0.7])
 DESKTOP = tarry.problems.bernoulli(3, 20, probabilities=[0.9, 0.5, 0.1])
@@ -88,9 +90,10 @@ def test_context_of_a_step_is_the_same_wherever_it_is_asked_for() -> None:
 def test_one_context_is_a_world_without() -> None:
     """With one context the delays, arms and regret of a run are those of the plain problem."""
     alone = contextual(PHONE.laws, np.zeros((1, 3)), 20)
-    for policy in (tarry.SurvivalThompson(), tarry.BDSE()):
+    modes: dict[Any, Mode] = {tarry.SurvivalThompson(): "compiled", tarry.BDSE(): "interpreted"}
+    for policy, mode in modes.items():
         plain, one = (
-            tarry.play(policy, problem, payoff="cost", horizon=2000, seed=2)
+            tarry.play(policy, problem, payoff="cost", horizon=2000, seed=2, mode=mode)
             for problem in (PHONE, alone)
         )
         assert np.array_equal(plain.arms, one.arms)

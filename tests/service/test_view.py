@@ -188,6 +188,7 @@ def test_void_plays_of_one_arm_are_an_alarm() -> None:
     assert "the reporting needs a look." in doc["sentence"]
 
 
+@pytest.mark.xdist_group("browser")  # where the states are, that take long to make
 def test_states_have_what_they_are_for() -> None:
     """Sentences and alarms of the views on which the dashboard is tried."""
     assert state("new")["sentences"] == ["Nobody has asked yet; 5 arms are ready."]

@@ -15,6 +15,8 @@ from tarry.service.view import view
 from tarry.service.watching import unchanging
 from tarry.service.words import duration
 
+pytestmark = pytest.mark.xdist_group("browser")  # where the states are, that take long to make
+
 
 def made(*arms: str, **settings: Any) -> tuple[Agent, ManualClock]:
     """An agent for costs of at most ten minutes, and its clock."""
