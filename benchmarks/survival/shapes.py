@@ -18,7 +18,8 @@ from tarry.ledger import Ledger
 from tarry.plays import Plays
 from tarry.policies import Setting
 from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta, empty_evidence
-from tarry.policies.survival.thompson import OTHERS, best_draw
+from tarry.policies.survival.looks import OTHERS, best_draw
+from tarry.policies.survival.thompson import SELDOM, WIDER
 from tarry.randomness import Random
 
 SHAPES = ("usual", "exact", "beta", "normal")
@@ -38,7 +39,7 @@ class ShapedRule(NamedTuple):
 
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """As SurvivalThompson, with other draws."""
-        return best_draw(self, self.others, ledger, rng)
+        return best_draw(self, self.others, SELDOM, ledger, rng)
 
     def draw(self, arm: int, rng: Random) -> float:
         """How far the arm's mean payoff is from the best one."""
@@ -49,7 +50,7 @@ class ShapedRule(NamedTuple):
             real = (1.0 - rng.random()) ** (1.0 / known)
         else:
             real = rng.beta(known, self.weight)
-        mean = self.evidence.draw_mean(arm, rng) if self.shape == 0 else self.shaped(arm, rng)
+        mean = self.shaped(arm, rng) if self.shape else self.evidence.draw_mean(arm, WIDER, rng)
         return real * (1.0 - mean if self.reward else mean)
 
     def shaped(self, arm: int, rng: Random) -> float:

@@ -125,22 +125,20 @@ def test_figures_are_told_from_chance_by_their_intervals() -> None:
 
 
 def test_first_definition_gives_arms_up() -> None:
-    """Of 100 runs on the pair of the example some never find the better arm; most do at once."""
+    """In two of a hundred runs on the pair of the example it plays the better arm a few times."""
     pair = two_points(100, 0.5, 0.4)
-    lost = [
-        tarry.play(FirstThompson(), pair, payoff="cost", horizon=5000, seed=seed, record=1).regret
-        for seed in range(100)
-    ]
-    assert np.median(lost) < 30
-    assert 1 <= np.sum(np.array(lost) > 250) <= 4
+    run = tarry.play(
+        FirstThompson(), pair, payoff="cost", horizon=2000, seed=60, mode="interpreted"
+    )
+    assert (run.arms == 1).sum() <= 5
 
 
-@pytest.mark.parametrize(("payoff", "lost"), [("cost", 148.295), ("reward", 103.781)])
+@pytest.mark.parametrize(("payoff", "lost"), [("cost", 71.807), ("reward", 84.806)])
 def test_first_definition_is_the_one_that_was(payoff: Payoff, lost: float) -> None:
-    """Regret of the code of that time on an instance of the page."""
+    """Regret of the code of that time in the first steps on an instance of the page."""
     problem = tarry.problems.bernoulli(30, 5000, seed=500_000)
     run = tarry.play(
-        FirstThompson(), problem, payoff=payoff, horizon=150_000, seed=500_000, record=1
+        FirstThompson(), problem, payoff=payoff, horizon=3000, seed=500_000, mode="interpreted"
     )
     assert run.regret[-1] == pytest.approx(lost, abs=6e-4)
 

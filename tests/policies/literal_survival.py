@@ -48,13 +48,21 @@ def drawn_beta(mean: float, square: float, rng: Random) -> float:
     return rng.beta(*(round(x) if abs(x - round(x)) < 1e-9 * round(x) else x for x in shapes))
 
 
-def draw(world: World, arm: int, edges: list[int], rng: Random) -> float:
+def widened(mean: float, square: float, n: float, c: float) -> float:
+    """The mean square of a draw whose variance is V (1 + c V / W), but within W."""
+    v, w = square - mean**2, mean * (1 - mean) / (n + 1)
+    return mean**2 + max(v, min(v * (1 + c * v / w), w)) if w > 0 else square
+
+
+def draw(world: World, arm: int, edges: list[int], rng: Random, c: float = 0.0) -> float:
     """X."""
-    return draw_from(world, counts(world, arm, edges), edges, rng)
+    return draw_from(world, counts(world, arm, edges), edges, rng, c)
 
 
-def draw_from(world: World, bins: list[Bin], edges: list[int], rng: Random) -> float:
-    """X, from what is known of each bin."""
+def draw_from(
+    world: World, bins: list[Bin], edges: list[int], rng: Random, c: float = 0.0
+) -> float:
+    """X, from what is known of each bin; Y is drawn wider by c."""
     reached = [b for b, (events, passes, _, _) in enumerate(bins) if events + passes > 0]
     if not reached:
         return 1.0 if world.reward else 0.0
@@ -63,7 +71,7 @@ def draw_from(world: World, bins: list[Bin], edges: list[int], rng: Random) -> f
     b = reached[-1] + 1
     events, passes, first, _ = bins[b - 1]
     if b == len(edges) and passes > 0:
-        y = drawn_beta(*carried_back(bins, 1.0, 1.0), rng)
+        mean, square = carried_back(bins, 1.0, 1.0)
     else:
         if events == 0:
             v = 1.0
@@ -72,7 +80,8 @@ def draw_from(world: World, bins: list[Bin], edges: list[int], rng: Random) -> f
         else:
             h = rng.beta(events, passes)
             v = h * first / events + (1 - h)
-        y = drawn_beta(*carried_back(bins[: b - 1], v, v**2), rng)
+        mean, square = carried_back(bins[: b - 1], v, v**2)
+    y = drawn_beta(mean, widened(mean, square, n, c) if c else square, rng)
     return 1 - (1 - rho) * (1 - y) if world.reward else (1 - rho) * y
 
 
@@ -81,7 +90,16 @@ def survival_thompson(world: World, rng: Random, bins: int = 24) -> Iterator[int
     arms = range(world.arms)
     edges = sorted({round(world.max_delay ** (i / (bins - 1))) for i in range(bins)})
     draws: dict[int, float] = {}
+    known: dict[int, list[Bin]] = {}  # when it was drawn
     last = other = -1
+
+    def far(arm: int) -> bool:
+        """Whether a look at it is left out in this turn."""
+        distance, nearest = (1 - draws[a] if world.reward else draws[a] for a in (arm, last))
+        heard = counts(world, arm, edges) != known[arm]
+        u = rng.random()
+        return not heard and u >= 1 / 2 and distance * u > nearest
+
     while True:
         rng = rng.of_play(world.t, SELECT)
         anew = list(arms)
@@ -92,7 +110,9 @@ def survival_thompson(world: World, rng: Random, bins: int = 24) -> Iterator[int
                 if other != last:
                     anew.append(other)
         for arm in anew:
-            draws[arm] = draw(world, arm, edges, rng)
+            if world.arms <= 3 or not draws.keys() >= {*arms} or arm == last or not far(arm):
+                draws[arm] = draw(world, arm, edges, rng, 1 / 7)
+                known[arm] = counts(world, arm, edges)
         best = max(draws.values()) if world.reward else min(draws.values())
         last = min(
             (arm for arm in arms if draws[arm] == best), key=lambda arm: (len(world.of(arm)), arm)

@@ -124,7 +124,7 @@ def test_draws_have_the_posterior_mean(delays: list[int], out: int) -> None:
     for edge in (0, 1, 2):
         for _ in range(out):
             evidence.book_pass(0, edge)
-    draws = np.array([evidence.draw_mean(0, rng) for _ in range(20_000)])
+    draws = np.array([evidence.draw_mean(0, 0.0, rng) for _ in range(20_000)])
     mean, square = evidence.moments_with_tail(0, 1.0)
     assert draws.min() >= 0
     assert draws.max() <= 1
@@ -142,7 +142,7 @@ def test_all_plays_out_have_exactly_the_mean_d() -> None:
     for plays in range(1, 60):
         for edge in range(plays % 20 + 1):
             evidence.book_pass(0, edge)
-        assert evidence.draw_mean(0, rng) == 1.0
+        assert evidence.draw_mean(0, 0.0, rng) == 1.0
 
 
 @settings(deadline=None)
@@ -171,7 +171,9 @@ def test_withdrawn_passes_leave_no_trace(delays: list[int], lasted: int, told: i
     assert late.reached[0] == straight.reached[0]
     for ours, theirs in zip(late[2:6], straight[2:6], strict=True):
         assert np.allclose(np.asarray(ours), np.asarray(theirs))
-    assert late.draw_mean(0, new_random(3)) == pytest.approx(straight.draw_mean(0, new_random(3)))
+    assert late.draw_mean(0, 0.0, new_random(3)) == pytest.approx(
+        straight.draw_mean(0, 0.0, new_random(3))
+    )
 
 
 def test_a_withdrawn_only_play_is_forgotten() -> None:
@@ -182,7 +184,7 @@ def test_a_withdrawn_only_play_is_forgotten() -> None:
     assert evidence.known(0) == 0
     assert evidence.reached[0] == 0
     evidence.book_event(0, 0)
-    assert evidence.draw_mean(0, new_random(0)) == 0.0
+    assert evidence.draw_mean(0, 0.0, new_random(0)) == 0.0
 
 
 def test_pending_plays_move_the_estimate_before_anything_returns() -> None:

@@ -13,7 +13,8 @@ from tarry.plays import Plays
 from tarry.policies.change.discounted_thompson import ticks_of
 from tarry.policies.protocol import Setting
 from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
-from tarry.policies.survival.thompson import OTHERS, best_draw
+from tarry.policies.survival.looks import OTHERS, best_draw
+from tarry.policies.survival.thompson import distance_drawn
 from tarry.randomness import Random
 
 BINS = 24
@@ -32,17 +33,12 @@ class FadingThompsonRule(NamedTuple):
     turn: FreshState[Ints]
 
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
-        """As `SurvivalThompson`."""
-        return best_draw(self, OTHERS, ledger, rng)
+        """Draw the arm played last and two others in turn anew; play the best of all draws."""
+        return best_draw(self, OTHERS, 1.0, ledger, rng)
 
     def draw(self, arm: int, rng: Random) -> float:
         """As `SurvivalThompson`, on what is left."""
-        known = self.evidence.known(arm)
-        if known <= 0.0:
-            return 0.0
-        weight = (1.0 - rng.random()) ** (1.0 / known)
-        mean = self.evidence.draw_mean(arm, rng)
-        return weight * (1.0 - mean if self.reward else mean)
+        return distance_drawn(self.evidence, arm, self.reward, 0.0, rng)
 
     def started(self, plays: Plays, row: int) -> None:
         """Let all evidence fade, every few plays."""
@@ -78,8 +74,9 @@ class FadingThompson:
 
         left = 2^(-(time since then) / half_life),     half_life = log(2) change_every
 
-    The simplest way to let evidence about survival curves be forgotten, and a rival of
-    `RegimeThompson`; in simulation only, where no answer is told late.
+    Draws are as wide as the posterior, and far arms have their turn like others: in a world that
+    changes they may be the best. The simplest way to let evidence about survival curves be
+    forgotten, and a rival of `RegimeThompson`; in simulation only, where no answer is told late.
 
     Args:
         change_every: The time in which counts fall to 1/e, in steps; by default 100 times the

@@ -16,6 +16,7 @@ from tarry.policies.change.discounted_thompson import ticks_of
 from tarry.policies.change.pool import Pool, empty_pool
 from tarry.policies.change.regimes import FRESH, Regimes, no_regimes
 from tarry.policies.protocol import Setting
+from tarry.policies.survival.thompson import distance_drawn
 from tarry.randomness import Random
 
 UNKNOWN = -1.0  # the level of an arm that was never drawn
@@ -114,14 +115,8 @@ class RegimeThompsonRule(NamedTuple):
         return SELDOM * (least / level) ** THIN * min(affordable, 1.0)
 
     def draw_unchanged(self, arm: int, rng: Random) -> float:
-        """The same, if no arm ever changes: as `SurvivalThompson`."""
-        ever = self.regimes.ever
-        known = ever.known(arm)
-        if known <= 0.0:
-            return 0.0
-        weight = (1.0 - rng.random()) ** (1.0 / known)
-        mean = ever.draw_mean(arm, rng)
-        return weight * (1.0 - mean if self.reward else mean)
+        """The same, if no arm ever changes: as `SurvivalThompson`, as wide as the posterior."""
+        return distance_drawn(self.regimes.ever, arm, self.reward, 0.0, rng)
 
     def started(self, plays: Plays, row: int) -> None:
         """Another hypothesis opens."""

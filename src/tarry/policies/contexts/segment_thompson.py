@@ -28,7 +28,9 @@ class SegmentThompsonRule(NamedTuple):
         best = 0
         least = 0.0
         for arm in range(len(ledger.plays)):
-            value = distance_drawn(self.evidence, arm * self.segments + segment, self.reward, rng)
+            value = distance_drawn(
+                self.evidence, arm * self.segments + segment, self.reward, 0.0, rng
+            )
             fewer = ledger.plays[arm] < ledger.plays[best]
             if arm == 0 or value < least or (value == least and fewer):
                 best = arm

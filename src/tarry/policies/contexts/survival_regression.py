@@ -62,7 +62,7 @@ class SurvivalRegressionRule(NamedTuple):
     def draw_distance(self, arm: int, blind: bool, rng: Random) -> float:
         """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known."""
         if blind:
-            return distance_drawn(self.evidence, arm, self.reward, rng)
+            return distance_drawn(self.evidence, arm, self.reward, 0.0, rng)
         known = self.evidence.known(arm)
         if known <= 0.0:
             return 0.0

@@ -178,13 +178,14 @@ class SurvivalEvidence(NamedTuple):
             mean = (self.prior_sum[b] + self.event_sum[place] + beyond * mean) / total
         return mean
 
-    def draw_mean(self, arm: int, rng: Random) -> float:
+    def draw_mean(self, arm: int, wider: float, rng: Random) -> float:
         """A draw of the mean payoff of an arm with `known` plays, nearly, for a prior of mass 0.
 
         Beyond the oldest age it is taken to be D. The hazard of the last bin that any play has
         reached is drawn from its posterior, for there it is far from any simple shape. Given this,
-        the mean payoff is drawn from the Beta law with the same mean and variance. Once plays have
-        reached D nothing is left open and one draw is enough.
+        the mean payoff is drawn from the Beta law with the same mean and variance, which may be
+        made `wider` (see `widened`). Once plays have reached D nothing is left open and one draw
+        is enough.
         """
         b = self.reached[arm]
         place = arm * len(self.edges) + b - 1
@@ -192,17 +193,36 @@ class SurvivalEvidence(NamedTuple):
         passes = self.passes[place]
         if b == len(self.edges) and passes > 0.0:
             mean, square = self.moments_with_tail(arm, 1.0)
-            return draw_beta(mean, square, rng)
-        self.refresh(arm)
-        value = 1.0
-        if events > 0.0:
-            value = self.event_sum[place] / events
-            if passes > 0.0:
-                hazard = rng.beta(events, passes)
-                value = hazard * value + (1.0 - hazard)
-        return draw_beta(
-            self.front_mean(arm, value), self.front_square(arm, value, value * value), rng
-        )
+        else:
+            self.refresh(arm)
+            value = 1.0
+            if events > 0.0:
+                value = self.event_sum[place] / events
+                if passes > 0.0:
+                    hazard = rng.beta(events, passes)
+                    value = hazard * value + (1.0 - hazard)
+            mean = self.front_mean(arm, value)
+            square = self.front_square(arm, value, value * value)
+        if wider > 0.0:
+            square = mean * mean + widened(mean, square - mean * mean, self.known(arm), wider)
+        return draw_beta(mean, square, rng)
+
+
+def widened(mean: float, variance: float, known: float, wider: float) -> float:
+    """The variance of a draw that is to be a little wider than the posterior.
+
+    With n = `known` plays, m = `mean` and V = `variance` it is
+
+        V' = V (1 + wider V / W) up to W,     W = m (1 - m) / (n + 1)
+
+    W being the variance if all payoffs were 0 or 1. Where they are, nothing changes; where they
+    nearly are, the draw is as wide as if they were; where they are close to each other, V is a
+    small part of W and nothing changes either.
+    """
+    widest = mean * (1.0 - mean) / (known + 1.0)
+    if variance >= widest or widest <= 0.0:  # rounding may leave a variance below 0
+        return variance
+    return min(variance * (1.0 + wider * variance / widest), widest)
 
 
 def draw_beta(mean: float, square: float, rng: Random) -> float:

@@ -13,9 +13,11 @@ from tarry.plays import Plays
 from tarry.policies.bins import check_bins
 from tarry.policies.protocol import Setting
 from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
+from tarry.policies.survival.looks import OTHERS, best_draw
 from tarry.randomness import Random
 
-OTHERS = 2  # arms drawn anew in a step besides the one played last
+SELDOM = 1 / 2  # of its turns an arm is looked at, however far its latest draw was
+WIDER = 1 / 7  # c in the variance of a draw
 
 
 class SurvivalThompsonRule(NamedTuple):
@@ -25,15 +27,15 @@ class SurvivalThompsonRule(NamedTuple):
     edges: Constant[Ints]  # ages at which the rule hears of plays still out: the ends of the bins
     evidence: SurvivalEvidence
     draws: ArmState[Floats]  # the latest draw of each arm: how far from the best payoff its mean is
-    turn: FreshState[Ints]  # the arm played last, or -1, and the arm drawn anew before
+    turn: FreshState[Ints]  # the arm played last, or -1, and the other whose turn came last
 
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
-        """Draw the arm played last and two others anew; play the best of all draws."""
-        return best_draw(self, OTHERS, ledger, rng)
+        """Draw the arm played last and up to two others anew; play the best of all draws."""
+        return best_draw(self, OTHERS, SELDOM, ledger, rng)
 
     def draw(self, arm: int, rng: Random) -> float:
         """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known."""
-        return distance_drawn(self.evidence, arm, self.reward, rng)
+        return distance_drawn(self.evidence, arm, self.reward, WIDER, rng)
 
     def returned(self, plays: Plays, row: int, now: int, rng: Random) -> None:
         """An answer: an event in its bin."""
@@ -48,43 +50,16 @@ class SurvivalThompsonRule(NamedTuple):
         self.evidence.unbook_pass(plays.arm[row], edge)
 
 
-def distance_drawn(evidence: SurvivalEvidence, arm: int, reward: bool, rng: Random) -> float:
+def distance_drawn(
+    evidence: SurvivalEvidence, arm: int, reward: bool, wider: float, rng: Random
+) -> float:
     """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known."""
     known = evidence.known(arm)
     if known <= 0.0:
         return 0.0
     weight = (1.0 - rng.random()) ** (1.0 / known)  # of the real plays: 1 - rho
-    mean = evidence.draw_mean(arm, rng)
+    mean = evidence.draw_mean(arm, wider, rng)
     return weight * (1.0 - mean if reward else mean)
-
-
-def best_draw(rule: Any, others: int, ledger: Ledger, rng: Random) -> int:
-    """Draw the arm played last and `others` arms in turn anew; the arm with the least draw of all.
-
-    `rule` has draws, turn and a method draw(arm, rng).
-    """
-    arms = len(rule.draws)
-    played = rule.turn[0]
-    if played < 0 or arms <= others:
-        for arm in range(arms):
-            rule.draws[arm] = rule.draw(arm, rng)
-    else:
-        rule.draws[played] = rule.draw(played, rng)
-        other = rule.turn[1]
-        for _ in range(others):
-            other = other + 1 if other + 1 < arms else 0
-            if other == played:
-                other = other + 1 if other + 1 < arms else 0
-            rule.draws[other] = rule.draw(other, rng)
-        rule.turn[1] = other
-    best = 0
-    for arm in range(1, arms):
-        if rule.draws[arm] < rule.draws[best] or (
-            rule.draws[arm] == rule.draws[best] and ledger.plays[arm] < ledger.plays[best]
-        ):
-            best = arm
-    rule.turn[0] = best
-    return best
 
 
 @dataclass(frozen=True)
@@ -100,8 +75,14 @@ class SurvivalThompson:
         Y = sum_b S_b h_b x_b + S_end,     S_b = prod_{j < b} (1 - h_j)
 
     with x_b the mean payoff of the answers in bin b, and D where no play has been yet. Y is the
-    mean payoff of an arm as its plays show it. To them comes one pseudo-play with the best payoff
-    there is, whose weight among the n plays heard of is drawn first:
+    mean payoff of an arm as its plays show it. With m and V its mean and variance and n the plays
+    heard of, it is drawn from a Beta law with mean m and variance
+
+        V' = V (1 + c V / W) up to W,     W = m (1 - m) / (n + 1),     c = 1/7
+
+    W being the variance if all payoffs were 0 and D: laws that are nearly so are drawn as if they
+    were, and others hardly wider than V. To the plays comes one pseudo-play with the best payoff
+    there is, whose weight among them is drawn first:
 
         rho ~ Beta(1, n)
         X = (1 - rho) Y                  for cost: play the smallest
@@ -111,8 +92,14 @@ class SurvivalThompson:
     non-parametric Thompson sampling of Riou and Honda (2020). An arm of which nothing was heard has
     the best payoff; ties go to the arm with fewest plays, then to the lowest index.
 
-    Each step draws anew for the arm played last and for two others in turn; the other arms keep
-    their latest draw. A step costs O(bins) plus one look at each arm, whatever the horizon.
+    Each step draws anew for the arm played last, and looks at two others in turn. Such an arm is
+    drawn anew if something was heard of it since its latest draw, and else, with x the distance of
+    a latest draw from the best payoff, X or 1 - X, with chance
+
+        max(1/2, min(1, x_played / x_arm))
+
+    All other arms keep their latest draw. With three arms or fewer all are drawn. A step costs
+    O(bins) plus one number for each arm, whatever the horizon.
 
     Needs no horizon. No proof of a regret bound is claimed; `docs/survival.md` says why it is made
     like this, `docs/tails.md` how bad its worst runs are.
