@@ -8,6 +8,7 @@ import pytest
 
 import tarry
 from tarry.errors import InputError
+from tarry.live import ManualClock
 from tarry.policies.from_text import parse_policy
 from tarry.problems.problem import Payoff, Problem
 from tests.conformance.cases import Kept
@@ -189,6 +190,33 @@ def test_a_time_out_far_above_all_delays_hides_no_arm(others: int) -> None:
             tarry.SurvivalThompson(), problem, payoff="cost", horizon=20_000, seed=seed
         )
         assert (run.arms == others).mean() > 0.9
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_new_arm_that_fails_first_is_tried_again(seed: int) -> None:
+    """A route twice as quick as thirty others comes late, and its first request fails.
+
+    It counts as D then, 25 times what the others take, and is looked at in half of its turns: it
+    comes back all the same. In eight lives the sixth request was among the first 850 to 2500; with
+    a quarter of the looks it takes twice as long, and far arms of longer time-outs are given up.
+    """
+    clock, rng = ManualClock(), np.random.default_rng(seed)
+    names = [f"route {k}" for k in range(30)]
+    agent = tarry.Agent(arms=names, payoff="cost", max_delay=5.0, clock=clock, seed=seed)
+    sent = 0
+    for number in range(4300):
+        if number == 300:
+            agent.add_arm("new")
+        play = agent.ask()
+        clock.advance(rng.gamma(4, 0.025 if play.arm == "new" else 0.05))
+        if play.arm == "new" and sent == 0:
+            agent.fail(play)
+        else:
+            agent.tell(play)
+        sent += play.arm == "new"
+        if sent > 5:
+            break
+    assert sent > 5
 
 
 @pytest.mark.parametrize("settings", [{"z": 0}, {"bins": 1}, {"mass": -1}])
