@@ -4,6 +4,7 @@ python -m benchmarks.contexts --quick              two runs of 5000 steps, print
 python -m benchmarks.contexts                      ten runs, forty of ours, printed
 python -m benchmarks.contexts --folder DATA        with measured run times: DATA/aslib, DATA/limeqo
 python -m benchmarks.contexts --write              into docs/contexts-measured.md
+python -m benchmarks.contexts --only waiting --write    that section of the page, and nothing else
 
 What was played is kept under results and not played again; Ctrl-C at any time.
 """
@@ -16,10 +17,11 @@ from pathlib import Path
 import tarry
 from benchmarks.contexts.floor import TIMES, measure_floors
 from benchmarks.contexts.niches import Niche, measure_niches
-from benchmarks.contexts.oracle import measure_waiting
+from benchmarks.contexts.oracle import measure_told_beside_peers, measure_waiting
 from benchmarks.contexts.page import page
 from benchmarks.contexts.runs import complete, measure
 from benchmarks.contexts.turned import measure_turn
+from benchmarks.contexts.waiting_page import waiting_part, with_section
 from benchmarks.contexts.worlds import (
     HORIZON,
     KEPT,
@@ -62,11 +64,15 @@ def rare_requests(kept: Path, given: argparse.Namespace) -> dict[tuple[Niche, st
     return measure_niches(kept, kept_only=given.kept)
 
 
-def waiting(kept: Path, given: argparse.Namespace) -> dict[tuple[str, str], FloatArray]:
-    """What is lost by when, beside a rival that is told the laws but for their parameters."""
+def waiting(kept: Path, given: argparse.Namespace) -> str:
+    """The section on a rival that is told the laws but for their parameters."""
     if given.quick:
-        return measure_waiting(kept, QUICK_RUNS, QUICK_HORIZON)
-    return measure_waiting(kept, kept_only=given.kept)
+        wait = measure_waiting(kept, QUICK_RUNS, QUICK_HORIZON)
+        beside = measure_told_beside_peers(kept, QUICK_RUNS, QUICK_HORIZON)
+    else:
+        wait = measure_waiting(kept, kept_only=given.kept)
+        beside = measure_told_beside_peers(kept, kept_only=given.kept)
+    return waiting_part(wait, beside, (ROOT / "docs" / "peers-contexts.md").read_text())
 
 
 def at_least(kept: Path, given: argparse.Namespace) -> dict[str, FloatArray]:
@@ -88,11 +94,13 @@ def main() -> int:
     parser.add_argument(
         "--only",
         choices=("drawn", "measured", "niches", "waiting", "floor"),
-        help="one part, nothing printed",
+        help="one part, of which only the one about waiting is printed or written",
     )
     given = parser.parse_args()
     if given.quick and given.write:
         parser.error("--quick makes too few runs for the page; leave out one of the two.")
+    if given.write and given.only not in (None, "waiting"):
+        parser.error("--write takes the whole page or --only waiting; leave out --write.")
     worlds = list(simulated())
     if given.quick:
         worlds = [world._replace(horizon=QUICK_HORIZON) for world in worlds]
@@ -109,7 +117,7 @@ def main() -> int:
         results = measure(worlds, kept, runs, own, kept_only=given.kept)
         turn = turning(kept, given) if given.only in (None, "drawn") else {}
         rare = rare_requests(kept, given) if given.only in (None, "niches") else {}
-        wait = waiting(kept, given) if given.only in (None, "waiting") else {}
+        wait = waiting(kept, given) if given.only in (None, "waiting") else ""
         least = at_least(kept, given) if given.only in (None, "floor") else {}
         times = (
             {}
@@ -119,12 +127,17 @@ def main() -> int:
                 "live": context_medians(tarry.SurvivalRegression(), 5000),
             }
         )
-        text = "" if given.only else page(worlds, results, turn, rare, wait, least, **times)
+        text = wait if given.only else page(worlds, results, turn, rare, wait, least, **times)
     except KeyboardInterrupt:
         print(f"Interrupted; what was played is kept in {kept}. The same command goes on.")
         return 130
+    if given.write and not text:
+        print("Nothing of this section is kept; without --kept it is played.")
+        return 1
     if given.write:
-        write_atomically(ROOT / "docs" / "contexts-measured.md", text.encode())
+        path = ROOT / "docs" / "contexts-measured.md"
+        whole = with_section(path.read_text(), text) if given.only else text
+        write_atomically(path, whole.encode())
     else:
         print(text)
     return 0

@@ -8,9 +8,9 @@ import numpy as np
 
 from benchmarks.contexts.floor import TIMES
 from benchmarks.contexts.niches import Niche
-from benchmarks.contexts.oracle import PARTS as STEPS_WAITED
 from benchmarks.contexts.runs import FIXED, OURS, POLICIES, Results, plays_here
 from benchmarks.contexts.turned import PARTS, STEPS
+from benchmarks.contexts.waiting_page import spaced
 from benchmarks.contexts.worlds import (
     ARMS,
     FEATURES,
@@ -105,15 +105,6 @@ NICHES = (
     "`tarry.numeric(curve=True)` gives, and with the first number as one of ten ranges: the niche "
     "is half of the last of them, so that in its mean the last arm is no better there.\n\n"
 )
-WAITING = (
-    "\n## What waiting costs\n\n"
-    "The first world above, regret up to so many steps, each over that of uniform play in all "
-    "{horizon}; D is 2000. The *oracle* is told what nobody can know: that delays are Weibull with "
-    "log-linear scales, the shape of each arm, and the laws from which levels and effects were "
-    "drawn. It fits only these to all plays, those still out included, and plays what is best by "
-    "the fit (share 0) or by a draw with a quarter of its variance. It is no bound, for it does "
-    "not plan; it shows how much of the regret is the wait. Mean of {runs} runs.\n\n"
-)
 FLOOR = (
     "\n## What nobody can do without\n\n"
     "A floor under the mean regret of every policy in worlds that are drawn like these, over that "
@@ -147,11 +138,11 @@ def page(
     results: Results,
     turn: dict[str, FloatArray],
     rare: Mapping[tuple[Niche, str], FloatArray],
-    wait: Mapping[tuple[str, str], FloatArray],
+    wait: str,
     least: Mapping[str, FloatArray],
     **micros: float,
 ) -> str:
-    """The whole page."""
+    """The whole page; `wait` is its section about the wait."""
     tables = [world for world in worlds if world.horizon == TABLE_HORIZON]
     simulated = [world for world in worlds if world not in tables]
     sizes: dict[str, Any] = {"arms": ARMS, "features": FEATURES, "seed": FIRST_SEED + FIRST_RUN}
@@ -166,8 +157,7 @@ def page(
     missing = len(list(all_simulated())) - len(simulated)
     if missing:
         text += f"{missing} more worlds are not measured yet; the command goes on with them.\n"
-    if wait:
-        text += waited(wait)
+    text += wait
     text += floor_part(least) if least else ""
     text += MEASURED
     if tables:
@@ -190,33 +180,6 @@ def runs_of(results: Results, keys: Sequence[tuple[str, str]]) -> str:
     """How many runs there are of these, as one number or two."""
     sizes = [len(results[key]) for key in keys if key in results]
     return f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
-
-
-def spaced(number: int) -> str:
-    """A number with a space between thousands."""
-    return f"{number:,}".replace(",", " ")
-
-
-def waited(wait: Mapping[tuple[str, str], FloatArray]) -> str:
-    """What is lost by when, beside the oracle."""
-    heads = [f"{spaced(part)} steps" for part in STEPS_WAITED]
-    lines = [["payoff", "", *heads], ["---", "---", *["--:"] * len(heads)]]
-    for (payoff, name), shares in wait.items():
-        lines.append([payoff, name, *(f"{share:.4f}" for share in shares.mean(axis=0))])
-    count = len(next(iter(wait.values())))
-    text = WAITING.format(horizon=spaced(HORIZON), runs=count)
-    text += "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n\n"
-    for payoff in dict.fromkeys(payoff for payoff, _ in wait):
-        told = [all_of for (paid, name), all_of in wait.items() if paid == payoff and name != OURS]
-        own = wait.get((payoff, OURS))
-        if own is not None and told:
-            least = min(float(shares[:, -1].mean()) for shares in told)
-            ours = own.mean(axis=0)
-            text += (
-                f"With payoff {payoff} SurvivalRegression has {ours[-1] / least:.2f} times the "
-                f"regret of the better oracle, and {ours[1] / ours[-1]:.0%} of its own within D.\n"
-            )
-    return text
 
 
 def floor_part(least: Mapping[str, FloatArray]) -> str:

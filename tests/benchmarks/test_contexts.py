@@ -14,6 +14,7 @@ from benchmarks.contexts.oracle import measure_waiting
 from benchmarks.contexts.page import page
 from benchmarks.contexts.runs import FIXED, OURS, measure
 from benchmarks.contexts.turned import measure_turn, named
+from benchmarks.contexts.waiting_page import waiting_part
 from benchmarks.contexts.worlds import FIRST_SEED, KEPT, World, simulated
 from benchmarks.peers.contexts import drive_contexts
 from benchmarks.peers.contextual import Entry, compare, requests_of, told
@@ -56,7 +57,8 @@ def test_campaign_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     wait = measure_waiting(tmp_path, 1, 60)
     assert all((np.diff(shares) >= 0).all() for shares in wait.values())
     least = {"five segments": np.array([[0.001, 0.002], [0.003, 0.004]])}
-    text = page(worlds, results, turn, rare, wait, least, micros=1.0, live=2.0)
+    told = waiting_part(wait, {}, "")
+    text = page(worlds, results, turn, rare, told, least, micros=1.0, live=2.0)
     assert "oracle, share 0.25" in text
     assert "| five segments | 0.0020 ± 0.0010 | 0.0030 ± 0.0010 |" in text
     assert few[0].title in text
