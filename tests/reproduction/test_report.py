@@ -229,6 +229,21 @@ def test_reproduction_goes_on_where_it_stopped(
     assert sum(told.amounts) == pytest.approx(told.total)
 
 
+@pytest.mark.parametrize("part", ["theory", "scaling"])
+def test_every_part_is_reported_alone(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part alone in a fresh folder does its work, ends its progress and is shown in a report."""
+    monkeypatch.setattr(reproduction, "QUICK", TINY)
+    monkeypatch.setattr(reproduction, "scaling_experiments", tiny_scaling)
+    told = Told(monkeypatch)
+    assert reproduction.reproduce(tmp_path, quick=True, parts=[part]) == tmp_path / "index.html"
+    assert f'<section id="{part}">' in (tmp_path / "index.html").read_text()
+    assert "<p></p>" not in re.sub(' class="[a-z]+"', "", (tmp_path / "index.html").read_text())
+    assert sum(told.amounts) == pytest.approx(told.total)
+    assert {link[1:] for link in read(tmp_path).links} <= set(read(tmp_path).ids)
+
+
 def test_parts_and_folders_are_checked(tmp_path: Path) -> None:
     """An unknown part, an empty folder and a damaged file are answered in one sentence."""
     with pytest.raises(UnknownNameError, match="did you mean cost"):

@@ -49,7 +49,9 @@ def reproduce(options: Namespace) -> None:
     except OtherExperimentError as error:
         hint = "; --fresh forgets earlier results."
         raise OtherExperimentError(f"{str(error).rstrip('.')}{hint}") from error
-    say(story.counts(read_found(out).claims))
+    claims = read_found(out).claims
+    if claims:
+        say(story.counts(claims))
     say(f"The report is {report_path}; figures are in {report_path.parent / 'figures'}.")
 
 

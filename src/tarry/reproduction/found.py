@@ -32,7 +32,8 @@ class Found(NamedTuple):
 def read_found(place: Path) -> Found:
     """Everything in a folder; refused if there is nothing."""
     results = {name: load(place / DATA / name) for name in finished(place / DATA)}
-    if not results:
+    events = read_event_rows(place / DATA / EVENTS)
+    if not results and not events:
         raise ResultsError(
             f"There are no finished results in {str(place / DATA)!r}; run 'tarry reproduce' first."
         )
@@ -49,7 +50,6 @@ def read_found(place: Path) -> Found:
         if f"scaling-{name}" in results
     }
     claims = [*paper_claims(judged), *our_claims(whole, judged), *scaling_claims(grown)]
-    events = read_event_rows(place / DATA / EVENTS)
     return Found(results, judged, whole, grown, events, claims)
 
 

@@ -58,11 +58,12 @@ def write_report(out: str | os.PathLike[str], told: Tell = lambda: None) -> Path
     place = Path(out)
     found = read_found(place)
     draw = Draw(place, told)
-    opening = [page.paragraph(story.findings(found.claims, found.whole), "lead")]
+    opening = []
     if found.whole:
+        opening.append(page.paragraph(story.findings(found.claims, found.whole), "lead"))
         opening.append(f'<div class="best">{draw.headline(found.whole)}</div>')
     opening.append(page.paragraph(summary(found)))
-    sections = [judging_section(found.claims)]
+    sections = [judging_section(found.claims)] if found.claims else []
     sections += claim_sections(found, draw)
     if found.grown:
         sections.append(scaling_section(found, draw))
@@ -71,7 +72,8 @@ def write_report(out: str | os.PathLike[str], told: Tell = lambda: None) -> Path
         title = "Variation within and between instances"
         sections.append(page.Section("variation", title, varied))
     sections += theory_sections(found.judged, found.events)
-    sections.append(settings_section(found.results))
+    if found.results:
+        sections.append(settings_section(found.results))
     text = page.document("Delay as Payoff in MAB, reproduced", opening, sections)
     write_file(place / REPORT, text.encode())
     return place / REPORT
@@ -128,6 +130,8 @@ def summary(found: Found) -> str:
         )
     if found.grown:
         told.append(f"{len(found.grown)} scaling experiments on the paper's hard instances.")
+    if found.events:
+        told.append("The good event of the paper's proofs, checked at every step of some runs.")
     return " ".join(told)
 
 
