@@ -37,6 +37,16 @@ class Measured(NamedTuple):
         return helpers.refuse(helpers.factorial(number))
 
 
+class Weighed(NamedTuple):
+    """Has a method of the same name that takes something else."""
+
+    weight: float
+
+    def length(self, first: float, second: float) -> float:
+        """As `Measured` has it, but of two numbers."""
+        return self.weight * (first - second)
+
+
 class Marked(NamedTuple):
     """Has a field with the name of a method of another class."""
 
@@ -45,6 +55,7 @@ class Marked(NamedTuple):
 
 MEASURED = Measured(np.array([3.0, 10.0]))
 admit(Measured)
+admit(Weighed)
 admit(Marked)
 
 
@@ -60,6 +71,15 @@ def test_a_field_goes_before_a_method_of_another_class() -> None:
         return measured.length(10.0) + marked.length[0]
 
     assert run(both, MEASURED, Marked(np.array([0.5]))) == 20.5
+
+
+def test_methods_of_one_name_have_the_parameters_of_their_class() -> None:
+    """What a method takes does not depend on what another class, known before, calls so."""
+
+    def both(measured: Any, weighed: Any) -> float:
+        return measured.length(scale=10.0) + weighed.length(second=1.0, first=3.0)
+
+    assert run(both, MEASURED, Weighed(0.25)) == 20.5
 
 
 def test_hasattr_tells_the_truth() -> None:

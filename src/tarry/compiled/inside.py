@@ -6,7 +6,8 @@ and `make check-newest` runs the simulator with the newest one.
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from types import FunctionType
+from typing import Any, ClassVar, NamedTuple
 
 from llvmlite import binding, ir
 from numba import types
@@ -80,6 +81,7 @@ __all__ = [
     "caller_checks_bounds",
     "caller_counts_references",
     "entry_of",
+    "has_form",
     "overload_function",
     "overload_method",
 ]
@@ -108,32 +110,48 @@ def overload_function(function: Any, resolve: Callable[..., Any], options: Choos
     infer_global(function, types.Function(Suited))
 
 
-def overload_method(name: str, resolve: Callable[..., Any], options: Choose) -> None:
-    """Let NamedTuples of classes with this method have it in compiled code too.
+def overload_method(form: str, resolve: Callable[..., Any], options: Choose) -> "Taught":
+    """Let NamedTuples have methods of this form, such as "go(self, k)", in compiled code too.
 
-    As `numba.extending.overload_method`, but that a tuple whose class has no such method is as
-    without it there (`hasattr` tells), and that a field of this name is a field.
+    As `numba.extending.overload_method`, but that it is a form which is taught: of methods of one
+    name, each has the parameters that its class gives it. Which have this one `has_form` says.
     """
-    template = make_overload_method_template(types.BaseNamedTuple, name, resolve, inline="never")
-    MethodsOfTuples.known[name] = template(cpu_target.typing_context)
+    template = make_overload_method_template(types.BaseNamedTuple, form, resolve, inline="never")
     overload_function(resolve, resolve, options)
+    return Taught(form, template(cpu_target.typing_context))
+
+
+class Taught(NamedTuple):
+    """A form of methods, and what Numba is told of it."""
+
+    form: str
+    template: Any
+
+
+def has_form(method: Any, taught: Taught) -> None:
+    """Let compiled code call this method of a class of NamedTuples."""
+    MethodsOfTuples.known[method] = taught
 
 
 class MethodsOfTuples(AttributeTemplate):
-    """All methods that NamedTuples have in compiled code, by their names.
+    """All methods that NamedTuples have in compiled code.
+
+    A tuple whose class has no such method is as without it (`hasattr` tells), and a field of this
+    name is a field.
 
     Numba asks every template of a type for each attribute that a program names. One for each method
     would be asked, all of them, for each field: a tenth of the time in which a rule is compiled.
     """
 
     key = types.BaseNamedTuple
-    known: ClassVar[dict[str, Any]] = {}
+    known: ClassVar[dict[Any, Taught]] = {}
 
     def generic_resolve(self, typ: Any, attr: str) -> Any:  # type: ignore[override]  # NotImplemented
-        template = self.known.get(attr)
-        if template is None or attr in typ.fields or not hasattr(typ.instance_class, attr):
+        method = getattr(typ.instance_class, attr, None)
+        if attr in typ.fields or not isinstance(method, FunctionType) or method not in self.known:
             return None
-        return template._resolve(typ, attr)  # noqa: SLF001
+        taught = self.known[method]
+        return taught.template._resolve(typ, taught.form)  # noqa: SLF001
 
 
 infer_getattr(MethodsOfTuples)

@@ -10,6 +10,7 @@ is everything of ours that a user's code calls: an index out of range is an `Ind
 wrong number or a crash.
 """
 
+import functools
 import inspect
 import sys
 from collections.abc import Iterator
@@ -18,8 +19,10 @@ from typing import Any
 
 from tarry.compiled.inside import (
     Options,
+    Taught,
     caller_checks_bounds,
     caller_counts_references,
+    has_form,
     overload_function,
     overload_method,
 )
@@ -34,7 +37,6 @@ UNCOUNTED: Options = {"_nrt": False, "forceinline": False, "error_model": "numpy
 COUNTED: Options = {"_nrt": True, "forceinline": False, "error_model": "numpy"}
 
 _KNOWN_TO_NUMBA = ("numpy", "numba")  # packages whose functions Numba has its own versions of
-_methods: dict[str, tuple[str, ...]] = {}  # method name -> parameter names known to Numba
 _functions: set[FunctionType] = set()
 _classes: set[type] = set()
 _making_arrays: set[type] = set()
@@ -49,20 +51,13 @@ def admit(cls: type) -> None:
         parameters = tuple(inspect.signature(method).parameters)
         if not parameters:  # it cannot be called on a tuple
             continue
-        if name not in _methods:
-            _methods[name] = parameters
-            _teach_method(name, parameters)
-        if _methods[name] != parameters:
-            raise PolicyError(
-                f"{cls.__name__}.{name} takes ({', '.join(parameters)}), but compiled code knows "
-                f"{name} with ({', '.join(_methods[name])}); name its parameters so, or rename it."
-            )
+        has_form(method, _taught(name, parameters))
         admit_functions(method)
     _classes.add(cls)
 
 
 def admit_modules(*prefixes: str) -> None:
-    """Admit the NamedTuples of our own modules, before a user's method takes one of their names."""
+    """Admit the NamedTuples of our own modules."""
     for module in [m for name, m in sys.modules.items() if name.startswith(prefixes)]:
         for member in list(vars(module).values()):
             if isinstance(member, type) and hasattr(member, "_fields") and in_package(member):
@@ -112,17 +107,18 @@ def _named_by(function: FunctionType) -> Iterator[Any]:
     return (named.value for named in named_values(function))
 
 
-def _teach_method(name: str, parameters: tuple[str, ...]) -> None:
-    """One registration per method name: the class of the tuple decides what is called.
+@functools.cache
+def _taught(name: str, parameters: tuple[str, ...]) -> Taught:
+    """One registration per form of methods: the class of the tuple decides what is called.
 
     Numba matches the parameter names of the resolver with those of the method, so the resolver is
     written with the same ones.
     """
-    me = parameters[0]
+    form = f"({', '.join(parameters)})"
     space: dict[str, Any] = {}
-    source = f"def resolve({', '.join(parameters)}):\n    return {me}.instance_class.{name}\n"
+    source = f"def resolve{form}:\n    return {parameters[0]}.instance_class.{name}\n"
     exec(source, space)  # noqa: S102  # names of Python parameters, nothing a user can choose freely
-    overload_method(name, space["resolve"], _options)
+    return overload_method(name + form, space["resolve"], _options)
 
 
 def _teach_function(function: FunctionType) -> None:
