@@ -32,12 +32,13 @@ def literal_words(seed: int, number: int, purpose: int, count: int) -> list[int]
 @pytest.mark.parametrize("number", [1, 2, 77, 2**31, 2**42 - 1])
 @pytest.mark.parametrize("purpose", [SELECT, RETURN])
 def test_words_follow_the_formula(number: int, purpose: int) -> None:
-    """The words of a play are those of the formula, whatever was drawn before."""
+    """The words of a play are those of the formula but for the last bit, whatever was drawn."""
     rng = new_random(123)
     for _ in range(3):
         rng.random()
         rng = rng.of_play(number, purpose)
-        assert [rng.word() for _ in range(5)] == literal_words(123, number, purpose, 5)
+        words = [word >> 1 for word in literal_words(123, number, purpose, 5)]
+        assert [rng.word() for _ in range(5)] == words
 
 
 def draws(take: Callable[[Random], float], seed: int = 5, purpose: int = SELECT) -> Any:

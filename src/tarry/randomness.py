@@ -68,8 +68,12 @@ class Random(NamedTuple):
         self.words[COUNTER] = 0
         return Random(self.words, 4 * number + purpose)
 
-    def word(self) -> int:
-        """64 random bits."""
+    def word(self) -> np.int64:
+        """63 random bits, as a whole number from 0 to 2^63 - 1: an int64, compiled or not."""
+        return np.int64(self._word() >> 1)
+
+    def _word(self) -> int:
+        """64 random bits: unsigned where compiled, so not for the arithmetic of rules."""
         self.words[COUNTER] = (int(self.words[COUNTER]) + GOLDEN) & M64
         start = int(np.uint64(self.block)) * BLOCK + int(self.words[KEY0])
         x = (start + int(self.words[COUNTER])) & M64
@@ -80,7 +84,7 @@ class Random(NamedTuple):
 
     def random(self) -> float:
         """A number from 0 up to, but not, 1."""
-        return (self.word() >> 11) * 2.0**-53
+        return (self._word() >> 11) * 2.0**-53
 
     def integers(self, count: int) -> int:
         """A whole number from 0 to count - 1, all equally likely."""
@@ -95,7 +99,7 @@ class Random(NamedTuple):
     def normal(self) -> float:
         """A draw from the standard normal law, by the ziggurat of Marsaglia and Tsang (2000)."""
         while True:
-            bits = self.word()
+            bits = self._word()
             layer = int(bits & 255)
             share = ((bits >> 11) * 2.0**-53) * 2.0 - 1.0  # of the width, with a sign
             x = share * STRIP[layer]

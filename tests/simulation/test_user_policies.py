@@ -155,6 +155,18 @@ class Clever(NamedTuple):
         return int(f"{plays.number[row]}") % self.arms
 
 
+class Lottery(NamedTuple):
+    """Reckons with random bits."""
+
+    arms: int
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> int:
+        """Remainders, quotients, comparisons, sums and products of words."""
+        chosen = rng.word() % 3 + rng.word() // 2**61 + int(rng.word() > 2**62)
+        chosen += (rng.word() >> 3) + now - int(rng.word() / 2**62) + ((rng.word() * 5) >> 62)
+        return int(chosen % self.arms)
+
+
 class Renamed(NamedTuple):
     """Has other names for the parameters."""
 
@@ -174,6 +186,16 @@ def test_array_expressions_run_compiled() -> None:
     run = play(arrays)
     assert (run.mode, run.why) == ("compiled", "")
     assert np.array_equal(run.arms, play(arrays, mode="interpreted").arms)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+def test_random_bits_are_the_same_numbers_compiled() -> None:
+    """Words are numbers like others in a rule: arithmetic with them gives the same in all modes."""
+    run = play(lambda setting: Lottery(setting.arms), mode="compiled")
+    assert len(run.arms) == T
+    assert np.bincount(run.arms, minlength=4).min() > T / 4 - 4 * (T * 3 / 16) ** 0.5
+    again = play(lambda setting: Lottery(setting.arms), mode="interpreted")
+    assert np.array_equal(run.arms, again.arms)
 
 
 def test_parameters_may_have_other_names() -> None:
