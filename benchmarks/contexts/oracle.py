@@ -2,12 +2,13 @@
 
 The oracle is told the family of a world, the shapes of its laws, and the laws from which all other
 parameters are drawn. It has to find these parameters, and to wait for answers like everybody else.
-It learns from all plays, those still out included, and plays the arm with the largest
+It learns from all plays, those still out included. By m, the expected payoff of an arm for this
+request given all that it has seen, and d, the payoff by a draw from the law of the parameters, it
+plays the arm with the largest (cost: the smallest)
 
-    m + sqrt(share) * (d - m)        (cost: the smallest)
-
-where m is the expected payoff of the arm for this request, given all that it has seen, and d the
-payoff by a draw from the law of the parameters: share 0 is greedy, share 1 is Thompson sampling.
+    m + sqrt(share) * (d - m)      share 0 is greedy, share 1 is Thompson sampling
+    max(m, d)                      optimist: a draw counts where it is better than expected
+    d one time in six, else m      rare draws, for each arm by itself (Jin et al. 2023)
 """
 
 import sys
@@ -30,13 +31,35 @@ from tarry.arrays import FloatArray, IntArray
 OURS = "SurvivalRegression"
 RUNS = 3
 PEER_RUNS = {"cost": 3, "reward": 10}  # on the seeds of the peers, from run 0 on
-SHARES = (0.0, 0.1, 0.25, 0.5, 1.0)
 PARTS = (500, 2000, 8000, 50_000)  # regret up to these steps; D is 2000
 KINDS = ("weibull", "log-normal", "segments", "linear")  # of worlds that the oracle plays
 FILES = ("oracle", "rival_scales", "rival_segments", "rival_linear")
 
+Rule = Callable[[FloatArray, FloatArray, Any], FloatArray]  # of m, d and a generator
 Play = Callable[[World, int], FloatArray]
 Waited = dict[tuple[str, str], FloatArray]  # by key of the world and player: (runs, parts)
+
+
+def shrunk(share: float, m: FloatArray, d: FloatArray, rng: Any) -> FloatArray:
+    """A draw with this share of its variance."""
+    return m + np.sqrt(share) * (d - m)
+
+
+def optimist(m: FloatArray, d: FloatArray, rng: Any) -> FloatArray:
+    """The better of both."""
+    return np.maximum(m, d)
+
+
+def rare(m: FloatArray, d: FloatArray, rng: Any) -> FloatArray:
+    """A draw, but seldom."""
+    return np.where(rng.random(m.shape) < 1 / ARMS, d, m)
+
+
+FORMS: dict[str, Rule] = {
+    **{f"share {share:g}": partial(shrunk, share) for share in (0.0, 0.1, 0.25, 0.5, 1.0)},
+    "optimist": optimist,
+    "rare draws": rare,
+}
 
 
 class Rival(Protocol):
@@ -63,7 +86,7 @@ def pause(t: int) -> int:
     return max(1, t // 100) if t < 8000 else t // 20
 
 
-def play_told(world: World, number: int, share: float) -> FloatArray:
+def play_told(world: World, number: int, rule: Rule) -> FloatArray:
     """Regret of the oracle over that of uniform play at the horizon, up to each of `PARTS`."""
     problem, seed = world.problem(number), FIRST_SEED + number
     rng = np.random.default_rng(seed)
@@ -75,8 +98,8 @@ def play_told(world: World, number: int, share: float) -> FloatArray:
     while begin < world.horizon:
         end = min(begin + pause(begin), world.horizon)
         means, draws = rival.payoffs(kinds[begin:end], rng)
-        values = means + np.sqrt(share) * (draws - means)
-        arms[begin:end] = np.argmax(values if world.payoff == "reward" else -values, axis=1)
+        sign = 1.0 if world.payoff == "reward" else -1.0
+        arms[begin:end] = np.argmax(rule(sign * means, sign * draws, rng), axis=1)
         begin = end
         age = np.minimum(begin + 1 - steps[:begin], problem.max_delay)
         mine = delays[np.arange(begin), arms[:begin]]
@@ -141,7 +164,8 @@ def measure_told(
     players: dict[str, tuple[str, Play]] = {
         OURS: (code_of(policy), partial(play_ours, policy=policy))
     }
-    players |= {told(share): (here, partial(play_told, share=share)) for share in SHARES}
+    for name, rule in FORMS.items():
+        players[told(name)] = here, partial(play_told, rule=rule)
     for world, runs in counts.items():
         small = world._replace(horizon=min(most or world.horizon, world.horizon))
         for name, (code, play) in players.items():
@@ -156,6 +180,6 @@ def measure_told(
     return found
 
 
-def told(share: float) -> str:
-    """What the oracle with this share is called."""
-    return f"oracle, share {share:g}"
+def told(form: str) -> str:
+    """What the oracle of this form is called."""
+    return f"oracle, {form}"

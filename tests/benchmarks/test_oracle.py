@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.contexts import oracle
-from benchmarks.contexts.oracle import OURS, SHARES, play_told, told
+from benchmarks.contexts.oracle import FORMS, OURS, play_told, told
 from benchmarks.contexts.rival_linear import POINTS, Cloud, Linear
 from benchmarks.contexts.rival_scales import Plays, Scales, of_length_one
 from benchmarks.contexts.rival_segments import Segments
-from benchmarks.contexts.waiting_page import HEADING, ratios, waiting_part, with_section
+from benchmarks.contexts.waiting_page import HEADING, ratios, verdict, waiting_part, with_section
 from benchmarks.contexts.worlds import ARMS, FIRST_SEED, World, five_segments, simulated
 
 from tarry.problems import Contextual, linear, log_linear
@@ -133,23 +133,37 @@ def test_oracle_waits_like_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
             super().learn(plays)
 
     monkeypatch.setattr(oracle, "Scales", Spy)
-    assert 0 < play_told(world, 2, 0.25)[-1] < 0.7
+    assert 0 < play_told(world, 2, FORMS["share 0.25"])[-1] < 0.7
+
+
+def test_forms_of_the_oracle() -> None:
+    """Expected payoffs, draws, and what lies between; more is better."""
+    m, d, rng = np.full((9000, 1), 0.5), np.full((9000, 1), 0.3), np.random.default_rng(1)
+    found = {form: rule(m, d, rng).mean() for form, rule in FORMS.items()}
+    assert (found["share 0"], found["optimist"]) == (0.5, 0.5)
+    assert found["share 1"] == pytest.approx(0.3)
+    assert found["share 0.25"] == pytest.approx(0.4)
+    error = 0.2 * np.sqrt(5 / 36 / 9000)
+    assert found["rare draws"] == pytest.approx(0.5 - 0.2 / 6, abs=4 * error)
 
 
 def test_section_alone_is_replaced() -> None:
     """The rest of the page stands as it is, and verdicts follow from the ratios of the peers."""
     peers = (DOCS / "peers-contexts.md").read_text()
     assert len(ratios(peers)) == 12
-    finals = {OURS: 0.02, **{told(share): 0.01 + 0.002 * share for share in SHARES}}
+    finals = {OURS: 0.02, **{told(form): 0.01 + 0.001 * i for i, form in enumerate(FORMS)}}
     keys = ("weibull cost", "weibull reward")
     runs = np.array([0.5, 1.0, 1.5])[:, None] * np.ones(4)
     wait = {(key, name): final * runs for key in keys for name, final in finals.items()}
     row = "| Weibull, log-linear scales, reward | 0 | {} (0.60 to 0.90) |"
     low = f"| Weibull, log-linear scales, cost | 0 | 0.40 (0.30 to 0.50) |\n{row}"
     text = waiting_part(wait, wait, low.format("0.80"))
-    assert "best oracle (share 0) 0.50 ± 0.00 of SurvivalRegression's. That makes 0.40: at" in text
+    assert "best form (share 0) 0.50 of SurvivalRegression's. That makes 0.40 ± 0.00: at" in text
     assert "more than one half." not in text
-    assert "That makes 0.60: more than one half." in waiting_part(wait, wait, low.format("1.20"))
+    assert "That makes 0.60 ± 0.00: more than one half." in waiting_part(
+        wait, wait, low.format("1.20")
+    )
+    assert verdict(0.53, 0.04) == "more than one half, but these runs leave it open"
     assert waiting_part({}, wait, peers) == ""
     old = (DOCS / "contexts-measured.md").read_text()
     new = with_section(old, text)
