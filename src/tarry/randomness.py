@@ -68,9 +68,9 @@ class Random(NamedTuple):
         self.words[COUNTER] = 0
         return Random(self.words, 4 * number + purpose)
 
-    def word(self) -> np.int64:
-        """63 random bits, as a whole number from 0 to 2^63 - 1: an int64, compiled or not."""
-        return np.int64(self._word() >> 1)
+    def word(self) -> int:
+        """63 random bits, as a whole number from 0 to 2^63 - 1: signed, compiled or not."""
+        return int(np.int64(self._word() >> 1))
 
     def _word(self) -> int:
         """64 random bits: unsigned where compiled, so not for the arithmetic of rules."""
