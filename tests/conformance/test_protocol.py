@@ -139,18 +139,61 @@ class FormerLearner(Former):
         """An answer."""
 
 
-@pytest.mark.parametrize(
-    ("policy", "words"),
-    [
-        (Former(), ["Former.select", "(ledger, plays, row, now, rng)", "plays.number[row]"]),
-        (FormerLearner(), ["FormerLearner.returned", "plays.arm[row]", "plays.delay[row]"]),
-    ],
-)
-def test_a_rule_of_the_former_protocol_is_told_what_to_change(
-    policy: Any, words: list[str]
+class Between(FormerLearner):
+    """As many parameters as are handed, but others."""
+
+    def returned(self, start: int, arm: int, delay: int, now: int) -> None:  # type: ignore[override]  # see above
+        """An answer."""
+
+
+class Shuffled(FormerLearner):
+    """Today's names in an order of its own."""
+
+    def returned(self, plays: Any, row: int, rng: Any, now: int) -> None:  # type: ignore[override]  # see above
+        """An answer."""
+
+
+OTHERS = [
+    (Former(), ["Former.select", "(ledger, plays, row, now, rng)", "plays.number[row]"]),
+    (FormerLearner(), ["FormerLearner.returned", "plays.arm[row]", "plays.delay[row]"]),
+    (Between(), ["(start, arm, delay, now)", "handed (plays, row, now, rng)", "plays.start[row]"]),
+    (Shuffled(), ["(plays, row, rng, now)", "handed (plays, row, now, rng)", "take these."]),
+]
+
+
+def simulated(policy: Any) -> tarry.Run:
+    """A few steps without a compiler."""
+    return tarry.play(policy, PROBLEM, payoff="cost", horizon=5, mode="interpreted")
+
+
+def live(policy: Any) -> tarry.Agent:
+    """An agent."""
+    return tarry.Agent(policy, arms=["a", "b"], payoff="cost", max_delay=2.0)
+
+
+@pytest.mark.parametrize("use", [simulated, live])
+@pytest.mark.parametrize(("policy", "words"), OTHERS)
+def test_a_rule_that_takes_one_thing_for_another_is_told_what_to_change(
+    policy: Any, words: list[str], use: Any
 ) -> None:
-    """One sentence: what it takes, what it is to take, and where the old values are now."""
-    with pytest.raises(PolicyError, match=r"as in tarry 0\.1; let it take") as caught:
-        tarry.play(policy, PROBLEM, payoff="cost", horizon=5)
+    """One sentence, compiled or not and live: what it takes, what it is handed, what is where."""
+    with pytest.raises(PolicyError, match=r"in this order; let it take these") as caught:
+        use(policy)
     assert all(word in str(caught.value) for word in words)
     assert str(caught.value).count(". ") == 0
+
+
+class Named(Former):
+    """Has names of its own, which claim nothing else."""
+
+    def select(self, book: Any, table: Any, line: int, step: int, dice: Any) -> int:  # type: ignore[override]  # see above
+        """The first arm."""
+        return 0
+
+    def returned(self, table: Any, line: int, *more: Any) -> None:
+        """An answer."""
+
+
+def test_parameters_may_have_names_of_ones_own() -> None:
+    """Only what is known under a name is refused under it in another place."""
+    assert simulated(Named()).arms.tolist() == [0] * 5

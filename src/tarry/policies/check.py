@@ -20,16 +20,12 @@ RULE_METHODS = {
     "select": ("ledger", "plays", "row", "now", "rng"),
     **{hook.__name__: tuple(inspect.signature(hook).parameters)[1:] for hook in HOOKS},
 }
-# The methods of rules written for version 0.1, and what each of them is to be changed to.
-FORMER_METHODS = {
-    "select": ("ledger", "step", "now", "rng"),
-    "returned": ("arm", "delay", "rng"),
-    "outlived": ("arm", "edge"),
-    "withdrawn": ("arm", "edge"),
-}
-FORMER_NAMES = {
+WORDS = {word for parameters in RULE_METHODS.values() for word in parameters}
+# What the methods of rules were handed before there was a table of plays, and where it is now.
+FORMER_WORDS = {
     "step": "plays.number[row]",
     "arm": "plays.arm[row]",
+    "start": "plays.start[row]",
     "delay": "plays.delay[row]",
 }
 
@@ -75,7 +71,7 @@ def check_rule(rule: Any, policy: Any) -> None:
                 f"by this name as {name}({', '.join(parameters)}); give the field another name."
             )
         if method is not None:
-            _check_present_form(name, method)
+            _check_words(method, parameters)
             _check_takes(method, parameters)
     _check_phase(rule)
     _check_edges_are_named(rule)
@@ -83,16 +79,27 @@ def check_rule(rule: Any, policy: Any) -> None:
     check_habits(rule, tuple(RULE_METHODS))
 
 
-def _check_present_form(name: str, method: Callable[..., Any]) -> None:
-    """Say what to change in a rule that was written for version 0.1."""
-    former = FORMER_METHODS.get(name)
-    if former is None or tuple(inspect.signature(method).parameters) != former:
+def _check_words(method: Callable[..., Any], parameters: tuple[str, ...]) -> None:
+    """Refuse a method that takes one thing for another, as the names of its parameters show."""
+    function = getattr(method, "__func__", method)
+    taken = _names(function)[function is not method :]
+    if not any(map(_is_another, taken, parameters)):
         return
-    instead = [f"{word} is now {FORMER_NAMES[word]}" for word in former if word in FORMER_NAMES]
+    moved = [f"{word} is now {FORMER_WORDS[word]}" for word in taken if word in FORMER_WORDS]
+    where = f", where {' and '.join(moved)}" if moved else ""
     raise PolicyError(
-        f"{getattr(method, '__qualname__', name)} takes ({', '.join(former)}), as in tarry 0.1; "
-        f"let it take ({', '.join(RULE_METHODS[name])}), where {' and '.join(instead)}."
+        f"{getattr(method, '__qualname__', method)} takes ({', '.join(taken)}), but it is handed "
+        f"({', '.join(parameters)}), in this order; let it take these{where}."
     )
+
+
+def _is_another(word: str, handed: str) -> bool:
+    """Whether a parameter is called what it is not; a name of the user's own says nothing.
+
+    Where time goes in steps, `step` is a name for `now`.
+    """
+    known = word in WORDS or (word in FORMER_WORDS and (word, handed) != ("step", "now"))
+    return known and word != handed
 
 
 def _check_edges_are_named(rule: Any) -> None:
@@ -165,6 +172,11 @@ def _check_takes(method: Callable[..., Any], parameters: tuple[str, ...]) -> Non
 
 
 @functools.lru_cache(maxsize=256)  # looking at a signature takes as long as a thousand steps
+def _names(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
+
+
+@functools.lru_cache(maxsize=256)  # see above
 def _can_take(function: Callable[..., Any], parameters: tuple[str, ...]) -> bool:
     try:
         inspect.signature(function).bind(*parameters)
