@@ -1,7 +1,9 @@
 """The documentation as a whole: reference, links, figures, and how wide its examples are."""
 
+import doctest
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,3 +70,15 @@ def test_figures_are_small_and_made_by_something(figure: Path) -> None:
     makers = [*DOCS.rglob("make_*.py"), *(ROOT / "benchmarks").rglob("*.py")]
     drawn_by_hand = "<dc:title>Matplotlib" not in figure.read_text()
     assert drawn_by_hand or any(figure.name in maker.read_text() for maker in makers)
+
+
+def test_the_policy_of_the_tutorial_lives() -> None:
+    """The rule that researchers are shown decides live too, from the first moment on."""
+    page: dict[str, Any] = {"__name__": "researcher"}
+    text = (DOCS / "tutorials" / "researcher.md").read_text()
+    for example in doctest.DocTestParser().get_examples(text):
+        if example.source.startswith(("import", "from", "class", "@dataclass")):
+            exec(example.source, page)  # noqa: S102  # the page's own
+    settings: dict[str, Any] = {"payoff": "cost", "max_delay": 2.0, "clock": live.ManualClock()}
+    agent = tarry.Agent(page["AgeUCB"](), arms=["a", "b"], **settings)
+    assert {agent.ask().arm for _ in range(5)} == {"a", "b"}

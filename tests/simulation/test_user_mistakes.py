@@ -1,5 +1,6 @@
 """Rules of a user's own that go outside their arrays: an error with the line, in every mode."""
 
+import math
 import sys
 from typing import Any, NamedTuple
 
@@ -270,3 +271,45 @@ def test_a_draw_that_cannot_be_made_is_an_error(mode: str) -> None:
     """A beta law without mass does not make the run wait for ever."""
     with pytest.raises(ValueError, match=r"rng\.beta needs two shapes above 0"):
         play(Cleared(Hopeful(np.zeros(2))), mode)
+
+
+ENDS = ["1 / 0", "log(0)", "sqrt(-1)", "int(nan)", "beyond 64 bits", "negative power"]
+STOPS = ENDS[:4]  # those at which Python does
+
+
+class Endless(NamedTuple):
+    """Goes where numbers end, in one of several ways."""
+
+    kind: int
+    zero: int
+    large: int
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
+        """An arm by which one can tell."""
+        value = 1.0
+        if self.kind == 0:
+            value = 1 / self.zero
+        elif self.kind == 1:
+            value = math.log(self.zero)
+        elif self.kind == 2:
+            value = math.sqrt(self.zero - 1)
+        elif self.kind == 3:
+            value = int(math.nan * self.large)
+        elif self.kind == 4:
+            value = self.large * 4
+        elif self.kind == 5:
+            value = (self.zero + 2) ** (self.zero - 1)
+        return 1 if value > 0 else 0
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_where_numbers_end_machine_code_goes_on(end: str) -> None:
+    """What the tutorial says of the differences between the modes."""
+    policy = Cleared(Endless(ENDS.index(end), 0, 2**61 + 2**60))
+    arms = play(policy, "compiled").arms.tolist()
+    assert len(arms) == 10
+    if end in STOPS:
+        with pytest.raises((ZeroDivisionError, ValueError)):
+            play(policy, "interpreted")
+    else:
+        assert play(policy, "interpreted").arms.tolist() != arms
