@@ -1,10 +1,9 @@
 """What becomes of an agent, and of its plays that are out, when processes begin, end or fork."""
 
-import contextlib
 import secrets
 
 from tarry.live.censor import censor
-from tarry.live.facts import CENSOR, LISTEN, TIME, Fact, apply
+from tarry.live.facts import CENSOR, LISTEN, WATCHED, Fact, apply
 from tarry.live.ids import new_identity
 from tarry.live.recorded import Recorded
 from tarry.randomness import new_random
@@ -29,18 +28,11 @@ def censor_all(agent: Recorded) -> int:
 
 
 def watch_until(agent: Recorded, now: int) -> None:
-    """Plays out were watched until this moment: who goes on later is to know how old they are.
-
-    A rule that fails at this fails again when it goes on, and is no reason to lose the rest.
-    """
-    core, fact = agent.whole(), Fact(TIME, now)
-    if not core.out:
-        return
-    agent.dirty = True
-    with contextlib.suppress(Exception):
+    """Plays out were watched until this moment: who goes on later is to know how old they are."""
+    core, fact = agent.whole(), Fact(WATCHED, now)
+    if core.out:
         apply(core, fact)
         agent.record(fact)
-        agent.dirty = False
 
 
 def become_another(agent: Recorded) -> None:

@@ -6,17 +6,20 @@
     FAIL      it ended in failure
     CANCEL    nobody watches it any longer
     ADD, REMOVE, PAUSE, RESUME     what became of the arm `name`
-    TIME      time went on to here without a play: a decision failed, or the agent was closed
+    TIME      time went on to here without a play: a decision failed, or others are to hear of it
     POLICY    from here on the policy `name` decides
     CENSOR    nobody watches any of the plays that are out any longer
     REPORT    play number `play` has lasted `value` ticks so far, and is still out
     LISTEN    nothing could be heard since the fact before, and can be again: leases begin anew
+    WATCHED   the agent was closed: plays that are out were watched until here, and nothing is told
+              of them that an agent without a break would not have told
 
 That a play is closed at D, or that its lease has run out, follows from the times, and is no fact of
 its own. Evidence is a fold
 over facts (`apply`): a start has its arm, and nothing is decided again when a store is read.
 """
 
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tarry.live import refusals
@@ -26,7 +29,7 @@ from tarry.live.core import Core
 from tarry.live.plays import Told
 
 START, RETURN, CANCEL, FAIL, ADD, REMOVE, PAUSE, RESUME, TIME, POLICY, CENSOR = range(1, 12)
-REPORT, LISTEN = 12, 13
+REPORT, LISTEN, WATCHED = 12, 13, 14
 STOPPED = -1  # the slot of a start that was none
 
 
@@ -65,15 +68,23 @@ def apply(core: Core, fact: Fact) -> Told | bool:
         return core.cancel(number or 0, time)
     elif kind == REPORT:
         return core.report(number or 0, value or 0, time)
-    elif kind == TIME:
-        core.settle(time)
-    elif kind == LISTEN:
-        core.listen(time)
-    elif kind == CENSOR:
-        censor(core, time)
+    elif kind in OF_TIME:
+        OF_TIME[kind](core, time)
     elif kind != POLICY:
         change_arms(core, kind, name or "", time)
     return True
+
+
+def _watch(core: Core, time: int) -> None:
+    core.now = time
+
+
+OF_TIME: Mapping[int, Callable[[Core, int], object]] = {
+    TIME: Core.settle,
+    WATCHED: _watch,
+    LISTEN: Core.listen,
+    CENSOR: censor,
+}
 
 
 def _start(core: Core, number: int, slot: int | None, time: int) -> None:

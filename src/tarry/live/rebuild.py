@@ -35,9 +35,7 @@ def rebuild(core: Core, first: int, plays: Ended) -> int:
 
     All else of the core stays. Returns how many plays the evidence is of.
     """
-    if not core.arms:
-        return 0
-    skipped = max(len(plays.slot) - MOST, 0)
+    skipped = max(len(plays.slot) - (MOST if core.arms else 0), 0)
     first += skipped
     kept = Ended(*(column[skipped:] for column in plays))
     scratch = _emptied(core, first)
@@ -72,7 +70,7 @@ def _emptied(core: Core, first: int) -> Core:
     """A core of the same arms in which play number `first` will be the first."""
     scratch = Core(
         core.policy,
-        list(core.arms),
+        list(core.arms) or [""],  # a rule is for one arm at least
         core.setting,
         core.seed,
         remembered=0,
@@ -86,6 +84,10 @@ def _emptied(core: Core, first: int) -> Core:
     for desk in scratch.desks():
         for edge in range(len(desk.ages.reached)):
             desk.ages.reached[edge] = first
+    if not core.arms:
+        scratch.arms.clear()
+        scratch.slots.clear()
+        regroup(scratch)
     mine = dict(zip((arm.slot for arm in core.arms.values()), scratch.slots, strict=True))
     scratch.slots = [mine.get(arm.slot) or Arm(arm.slot, "", core.max_delay) for arm in core.slots]
     for arm, original in zip(scratch.slots, core.slots, strict=True):
