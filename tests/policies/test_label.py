@@ -123,6 +123,8 @@ import numpy as np
 import tables
 
 TABLE = np.arange({size})
+arms = {unread}
+look = {unread}
 
 def helper(step):
     {comment}
@@ -157,6 +159,7 @@ USUAL = {
     "inner": 0,
     "bonus": 1,
     "look": 1,
+    "unread": 1,
 }
 
 
@@ -191,6 +194,11 @@ def test_code_is_the_same_in_every_process(fingerprint: Callable[..., str]) -> N
 def test_code_follows_every_change(fingerprint: Callable[..., str], part: str) -> None:
     """The rule, what it calls, in other modules too, base classes and data all count."""
     assert fingerprint(**{part: 5}) != fingerprint()
+
+
+def test_attributes_are_no_globals(fingerprint: Callable[..., str]) -> None:
+    """A global with the name of an attribute or of a helper in a module is not what is read."""
+    assert fingerprint(unread=5) == fingerprint()
 
 
 def test_anything_has_a_digest() -> None:

@@ -6,6 +6,7 @@ byte code and constants, so comments and line numbers do not count, and it holds
 that it is the same in every process. Of other people's packages only the names are read.
 """
 
+import dis
 import functools
 import hashlib
 import sys
@@ -21,6 +22,7 @@ from tarry.inspection import is_namedtuple
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 WRAPPERS = (classmethod, staticmethod)
 DIGITS = 12
+LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "IMPORT_NAME")  # no attributes
 TOOLCHAIN = {"", "builtins", "numpy", "numba", "tarry", *sys.stdlib_module_names}
 
 
@@ -182,6 +184,7 @@ class _Reader:
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self.put("code", code.co_code, code.co_exceptiontable)
         self.read_all((arguments, code.co_names, code.co_freevars))
+        loaded = {step.argval for step in dis.get_instructions(code) if step.opname in LOADS}
         documented = doc is not None and code.co_consts[:1] == (doc,)
         for constant in code.co_consts[documented:]:
             if isinstance(constant, types.CodeType):
@@ -189,7 +192,7 @@ class _Reader:
             else:
                 self.read(constant)
         for name in code.co_names:
-            if name in space:
+            if name in space and name in loaded:
                 self.read(space[name])
                 self.read_attributes(space[name], code.co_names)
 
