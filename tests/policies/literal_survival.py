@@ -69,18 +69,18 @@ def draw_from(
     n = bins[0][0] + bins[0][1]
     rho = 1 - (1 - rng.random()) ** (1 / n)  # Beta(1, n): its distribution is 1 - (1 - rho)^n
     b = reached[-1] + 1
-    events, passes, first, _ = bins[b - 1]
+    events, passes, first, second = bins[b - 1]
     if b == len(edges) and passes > 0:
         mean, square = carried_back(bins, 1.0, 1.0)
     else:
-        if events == 0:
-            v = 1.0
-        elif passes == 0:
-            v = first / events
-        else:
-            h = rng.beta(events, passes)
-            v = h * first / events + (1 - h)
-        mean, square = carried_back(bins[: b - 1], v, v**2)
+        h = v = 1.0
+        spread = 0.0
+        if events > 0:
+            inside = first / events
+            spread = max(second / events - inside**2, 0.0) / (events + 1)
+            h = rng.beta(events, passes) if passes > 0 else 1.0
+            v = h * inside + (1 - h)
+        mean, square = carried_back(bins[: b - 1], v, v**2 + h**2 * spread)
     y = drawn_beta(mean, widened(mean, square, n, c) if c else square, rng)
     return 1 - (1 - rho) * (1 - y) if world.reward else (1 - rho) * y
 

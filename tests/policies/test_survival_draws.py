@@ -59,6 +59,17 @@ def test_draws_are_as_wide_as_documented(delays: list[int], times: float) -> Non
     assert draws.var() / (square - mean**2) == pytest.approx(times, abs=0.04)
 
 
+@pytest.mark.parametrize("delays", [[299] * 9 + [240], [250, 270, 299, 299]])
+def test_answers_in_the_last_bin_differ(delays: list[int]) -> None:
+    """All are between 234 and 300: a draw has mean and variance of the Bayesian bootstrap."""
+    evidence = heard(delays, 300)
+    payoffs = np.array(delays) / 300
+    rng = new_random(8)
+    draws = np.array([evidence.draw_mean(0, 0.0, rng) for _ in range(40_000)])
+    assert draws.mean() == pytest.approx(payoffs.mean(), abs=5 * draws.std() / 200)
+    assert draws.var() == pytest.approx(payoffs.var() / (len(delays) + 1), rel=0.05)
+
+
 @given(
     mean=st.floats(0, 1),
     variance=st.floats(0, 0.25),

@@ -181,11 +181,12 @@ class SurvivalEvidence(NamedTuple):
     def draw_mean(self, arm: int, wider: float, rng: Random) -> float:
         """A draw of the mean payoff of an arm with `known` plays, nearly, for a prior of mass 0.
 
-        Beyond the oldest age it is taken to be D. The hazard of the last bin that any play has
+        Beyond the oldest age it is taken to be D. The hazard h of the last bin that any play has
         reached is drawn from its posterior, for there it is far from any simple shape. Given this,
         the mean payoff is drawn from the Beta law with the same mean and variance, which may be
-        made `wider` (see `widened`). Once plays have reached D nothing is left open and one draw
-        is enough.
+        made `wider` (see `widened`). The answers in that bin differ as well: with s^2 the variance
+        of the payoffs of its A answers, what comes from there has the variance h^2 s^2 / (A + 1).
+        Once plays have reached D nothing is left open and one draw is enough.
         """
         b = self.reached[arm]
         place = arm * len(self.edges) + b - 1
@@ -196,13 +197,17 @@ class SurvivalEvidence(NamedTuple):
         else:
             self.refresh(arm)
             value = 1.0
+            spread = 0.0
             if events > 0.0:
                 value = self.event_sum[place] / events
+                spread = max(self.event_squares[place] / events - value * value, 0.0)
+                spread /= events + 1.0
                 if passes > 0.0:
                     hazard = rng.beta(events, passes)
                     value = hazard * value + (1.0 - hazard)
+                    spread *= hazard * hazard
             mean = self.front_mean(arm, value)
-            square = self.front_square(arm, value, value * value)
+            square = self.front_square(arm, value, value * value + spread)
         if wider > 0.0:
             square = mean * mean + widened(mean, square - mean * mean, self.known(arm), wider)
         return draw_beta(mean, square, rng)
