@@ -74,9 +74,10 @@ class SurvivalThompson:
         h_b ~ Beta(events_b, passes_b)
         Y = sum_b S_b h_b x_b + S_end,     S_b = prod_{j < b} (1 - h_j)
 
-    with x_b the mean payoff of the answers in bin b, and D where no play has been yet. Y is the
-    mean payoff of an arm as its plays show it. With m and V its mean and variance and n the plays
-    heard of, it is drawn from a Beta law with mean m and variance
+    with x_b the mean payoff of the answers in bin b, which is the less certain the more they
+    differ, and D where no play has been yet. Y is the mean payoff of an arm as its plays show it.
+    With m and V its mean and variance and n the plays heard of, it is drawn from a Beta law with
+    mean m and variance
 
         V' = V (1 + c V / W) up to W,     W = m (1 - m) / (n + 1),     c = 1/7
 
