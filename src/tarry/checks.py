@@ -44,6 +44,13 @@ def check_number(name: str, value: Any, least: float) -> float:
     return float(value)
 
 
+def check_truth(name: str, value: Any) -> bool:
+    """`value` if it is True or False: a text such as "no" would count as true."""
+    if not isinstance(value, bool):
+        raise InputError(f"{name} is {shortened(value)}; it must be True or False.")
+    return value
+
+
 def check_memory(size: int, what: str, cure: str) -> None:
     """Refuse tables that would not fit, and say how large they would be."""
     if size > MOST_BYTES:

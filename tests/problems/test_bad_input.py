@@ -11,6 +11,7 @@ from tarry.errors import InputError, PayoffError, TarryError, UnknownNameError
 from tarry.problems import (
     Law,
     Problem,
+    adversary,
     bernoulli,
     by_name,
     deterministic,
@@ -21,6 +22,7 @@ from tarry.problems import (
     hard_conservative_cost,
     hard_cost,
     hard_reward,
+    pareto,
     replay,
     truncated_normal,
 )
@@ -37,6 +39,15 @@ CASES: list[tuple[str, Callable[[], object], str]] = [
     ("NaN delay", lambda: deterministic([NAN], 4), "the delay is nan; .* whole"),
     ("infinite delay", lambda: deterministic([np.inf], 4), "the delay is inf; .* whole"),
     ("huge delay", lambda: deterministic([10**30], 4), "the delay is 1e"),
+    ("more starts than tails", lambda: pareto([1.0, 2.0], [1, 2, 3]), "2 tails and 3 starts; give"),
+    ("text for starts", lambda: pareto([1.0], "now"), "The starts are 'now'; they must be numbers"),
+    ("a tail alone", lambda: pareto(anything), "The tails are None; they must be"),
+    ("half a start", lambda: pareto([1.0, 2.0], 0.5), "the start of a tail is 0.5"),
+    (
+        "a table too large",
+        lambda: adversary("swap", arms=100_000, max_delay=10, horizon=10**7),
+        "A table of 10000000 steps and 100000 arms would take .*; take a shorter horizon",
+    ),
     ("text for a delay", lambda: deterministic(["x"], 4), "are 'x'; they must be numbers"),
     ("truth for a delay", lambda: deterministic([True], 4), "are True; they must be numbers"),
     ("None for a delay", lambda: deterministic([None], 4), "the delay is nan|must be numbers"),

@@ -30,6 +30,9 @@ LAWS = [Law([1], [1.0]), Law([4], [1.0])]
         (lambda: contextual([3, 4], [[0.0]], 4), "each must be a tarry.problems.Law"),  # type: ignore[list-item]
         (lambda: outage(PLAIN, 0, 5, 9, in_flight="maybe"), "True or False"),  # type: ignore[arg-type]
         (lambda: tarry.numeric(log="no"), "True or False"),  # type: ignore[arg-type]
+        (lambda: tarry.IncrementUCB(unbounded="no"), "unbounded is 'no'; it must be True or False"),  # type: ignore[arg-type]
+        (lambda: tarry.BDSE(keep_history="no"), "keep_history is 'no'"),  # type: ignore[arg-type]
+        (lambda: tarry.BHSE(keep_history=1), "keep_history is 1"),  # type: ignore[arg-type]
         (lambda: tarry.CUSUMUCB(warm_up=10**20), "warm_up"),
         (lambda: tarry.SurvivalRegression(bins=10**20), "number of bins"),
         (lambda: log_linear(3, 2, 20, effect=1e308), "at most 20"),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tarry
+from tarry.errors import InputError
 from tarry.policies.index.increment_ucb import increment_edges
 from tarry.problems.problem import Problem
 from tarry.theory import (
@@ -115,3 +116,21 @@ def test_unbounded_plays_are_never_exceeded() -> None:
     bound = upper_bound(policy, problem, 3000, payoff="cost")
     assert bound == pytest.approx(float(problem.gaps("cost") @ most))
     assert math.isfinite(bound)
+
+
+@pytest.mark.parametrize(
+    ("arms", "max_delay", "best_mean", "words"),
+    [
+        (3, 10, math.nan, "best mean is nan; it must be a mean payoff from 0 to 1"),
+        (3, 10, 2.0, r"best mean is 2\.0"),
+        (3, 10, -0.1, r"best mean is -0\.1"),
+        (0, 10, 0.5, "number of arms is 0"),
+        (3, 0, 0.5, "max_delay is 0"),
+    ],
+)
+def test_a_bound_without_gaps_is_of_some_world(
+    arms: int, max_delay: int, best_mean: float, words: str
+) -> None:
+    """What no problem can have is refused in a sentence."""
+    with pytest.raises(InputError, match=words):
+        increment_ucb_gap_free(arms, max_delay, best_mean, 100, "cost")

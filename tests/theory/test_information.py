@@ -1,6 +1,7 @@
 """Information floors against closed forms."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,7 +117,20 @@ def test_large_supports_are_handled() -> None:
         assert 0 < information_floor(problem, payoff, 150_000) < 150_000
 
 
-def test_a_target_outside_the_payoffs_is_refused() -> None:
-    """The target is a mean payoff."""
-    with pytest.raises(InputError, match=r"target is 1\.5"):
-        k_inf(Law([1], [1.0]), 1.5, 2, "reward")
+@pytest.mark.parametrize(
+    ("law", "target", "max_delay", "words"),
+    [
+        (Law([1], [1.0]), 1.5, 2, r"target is 1\.5; it must be a mean payoff from 0 to 1"),
+        (Law([1], [1.0]), math.nan, 2, "target is nan"),
+        (Law([1], [1.0]), "x", 2, "target is 'x'"),
+        (Law([1], [1.0]), 0.5, 0, "max_delay is 0"),
+        (Law([1, 20], [0.5, 0.5]), 0.2, 10, "delay of the law is 20; it must be at most the max_d"),
+        ("x", 0.2, 10, r"law is 'x'; it must be a tarry\.problems\.Law"),
+    ],
+)
+def test_what_is_no_law_or_mean_is_refused(
+    law: Any, target: Any, max_delay: int, words: str
+) -> None:
+    """The law has delays up to D, and the target is a mean payoff."""
+    with pytest.raises(InputError, match=words):
+        k_inf(law, target, max_delay, "cost")

@@ -179,6 +179,7 @@ class Result:
         of the runs to each side, as in the paper), "interval" (95 % interval of the mean),
         "quantiles" (the middle 90 % of the runs, with the worst as a thin line) or "none". `log`
         makes the regret axis logarithmic. Where problems change, thin vertical lines say when.
+        Folders of the path that are missing are made.
         """
         figures = drawing()
         names = [self._name(name) for name in problems or self.problems]

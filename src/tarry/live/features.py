@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tarry.checks import check_positive, shortened
+from tarry.checks import check_positive, check_truth, shortened
 from tarry.errors import InputError
 
 
@@ -41,9 +41,8 @@ def numeric(*, log: bool = False, curve: bool = False, missing: float | None = N
     >>> numeric(log=True)
     Numeric(log=True, curve=False, missing=None)
     """
-    for name, value in (("log", log), ("curve", curve)):
-        if not isinstance(value, bool):
-            raise InputError(f"{name} is {shortened(value)}; it must be True or False.")
+    check_truth("log", log)
+    check_truth("curve", curve)
     if missing is not None and (isinstance(missing, bool | str) or not math.isfinite(missing)):
         raise InputError(f"missing is {shortened(missing)}; it must be a number, or None.")
     return Numeric(log, curve, None if missing is None else float(missing))

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from tarry.arrays import IntArray
-from tarry.checks import check_whole
+from tarry.checks import check_memory, check_whole
 from tarry.errors import UnknownNameError
 from tarry.problems.delays import check_max_delay
 from tarry.problems.recorded import Replay, replay
@@ -17,6 +17,7 @@ from tarry.problems.recorded import Replay, replay
 Tactic = Literal["swap", "slow leader", "random"]
 TACTICS = ("swap", "slow leader", "random")
 PIECES = 10  # swap: how often another arm becomes the best one
+CELL_BYTES = 40  # of a table while it is made: shares, noise, their sum, delays
 BLOCKS = 50  # slow leader: how often the adversary looks who leads
 
 
@@ -43,6 +44,8 @@ def adversary(
     size = check_whole("number of arms", arms, 1)
     most = check_max_delay(max_delay)
     steps = check_whole("horizon", horizon, 1)
+    told = f"A table of {steps} steps and {size} arms"
+    check_memory(CELL_BYTES * steps * size, told, "a shorter horizon or fewer arms")
     rng = np.random.default_rng(check_whole("seed", seed, 0))
     if tactic == "random":
         table = rng.integers(0, most + 1, (steps, size))

@@ -7,8 +7,8 @@ import numpy as np
 
 from tarry.checks import check_positive, check_whole
 from tarry.errors import InputError
-from tarry.problems.builders import Names, build
-from tarry.problems.delays import check_max_delay
+from tarry.problems.builders import Names, build, check_list
+from tarry.problems.delays import check_max_delay, check_numbers
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem
 
@@ -36,10 +36,16 @@ def pareto(
     [29.3, 635.6]
     """
     most = check_max_delay(max_delay)
-    sizes = np.broadcast_to(np.asarray(starts), (len(tails),)).tolist()
-    if len(tails) != len(sizes):
-        raise InputError(f"There are {len(tails)} tails and {len(sizes)} starts; give as many.")
-    pairs = list(zip(tails, sizes, strict=True))
+    powers = check_list("The tails", tails).tolist()
+    sizes = check_numbers(starts, "The starts").ravel().tolist()
+    if np.ndim(starts) == 0:
+        sizes *= len(powers)
+    if len(powers) != len(sizes):
+        raise InputError(
+            f"There are {len(powers)} tails and {len(sizes)} starts; give one start for all arms, "
+            f"or one for each."
+        )
+    pairs = list(zip(powers, sizes, strict=True))
     return build("pareto", pairs, most, names, lambda pair: pareto_law(pair[0], pair[1], most))
 
 

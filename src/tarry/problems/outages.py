@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tarry.checks import check_number, check_whole, shortened
+from tarry.checks import check_number, check_truth, check_whole, shortened
 from tarry.errors import InputError
 from tarry.problems.changing import LAST_STEP, Changing, changing, cut_at_crossings, planned
 from tarry.problems.changing_world import FIRST, FROM, TO
@@ -61,8 +61,7 @@ def outage(
         words = ", ".join(repr(word) for word in KINDS)
         raise InputError(f"The kind of outage is {shortened(kind)}; it must be one of {words}.")
     factor = min(check_number("factor", factor, 1.0), float(whole.max_delay) + 1.0)
-    if not isinstance(in_flight, bool):
-        raise InputError(f"in_flight is {shortened(in_flight)}; it must be True or False.")
+    check_truth("in_flight", in_flight)
     if not 0.0 < check_number("share", share, 0.0) <= 1.0:
         raise InputError(f"The share is {shortened(share)}; it must be above 0 and at most 1.")
     cut = split(split(whole.plan, begin), end + 1)

@@ -18,8 +18,9 @@ from tarry.policies.index.increment_ucb import increment_edges, means_bounded
 from tarry.policies.index.kept_bounds import SLOWNESS
 from tarry.policies.index.levels import GROWTH, anytime_base
 from tarry.policies.index.unbounded_ucb import doubling_ages
+from tarry.problems.delays import check_max_delay
 from tarry.problems.problem import Payoff, Problem
-from tarry.theory.quantities import TIE
+from tarry.theory.quantities import TIE, check_mean
 
 LAZY = 1.0 + 1.0 / SLOWNESS  # an arm is played so many times as often for a bound that is kept
 LATE = 1.05  # and failures of kept bounds are so many times as likely
@@ -60,7 +61,7 @@ def setup(max_delay: int, horizon: int, payoff: Payoff, spread: float | None = N
     """The policy's edges, level and spread; `spread` None is its default."""
     reward = check_payoff(payoff)
     steps = check_whole("horizon", horizon, 2)
-    edges = increment_edges(max_delay)
+    edges = increment_edges(check_max_delay(max_delay))
     own = (0.5 if reward else 0.0) if spread is None else spread
     means = means_bounded(len(edges), reward=reward)
     return Setup(steps, coarseness(edges), spread_price(own), means)
@@ -150,6 +151,8 @@ def increment_ucb_gap_free(
     0.01
     """
     known = setup(max_delay, horizon, payoff, spread)
+    check_whole("number of arms", arms, 1)
+    check_mean("best mean", best_mean)
     level, price, r = known.level(known.horizon), known.price, known.coarseness
     root = math.sqrt(LAZY * price * arms * best_mean * known.horizon * level)
     best_delay = max_delay * best_mean

@@ -13,11 +13,12 @@ import math
 import numpy as np
 
 from tarry.arrays import FloatArray
-from tarry.checks import check_payoff
+from tarry.checks import check_payoff, shortened
 from tarry.errors import InputError
+from tarry.problems.delays import check_max_delay
 from tarry.problems.law import Law
 from tarry.problems.problem import Payoff, Problem
-from tarry.theory.quantities import TIE, quantities
+from tarry.theory.quantities import TIE, check_mean, quantities
 
 HALVINGS = 80  # of an interval of length 1: more than floating point can tell
 
@@ -39,9 +40,15 @@ def k_inf(law: Law, target: float, max_delay: int, payoff: Payoff) -> float:
     0.143841
     """
     reward = check_payoff(payoff)
-    if not 0 <= target <= 1:
-        raise InputError(f"The target is {target!r}; it must be a mean payoff from 0 to 1.")
-    values = law.values / max_delay
+    check_mean("target", target)
+    most = check_max_delay(max_delay)
+    if not isinstance(law, Law):
+        raise InputError(f"The law is {shortened(law)}; it must be a tarry.problems.Law.")
+    if law.values[-1] > most:
+        raise InputError(
+            f"A delay of the law is {law.values[-1]}; it must be at most the max_delay {most}."
+        )
+    values = law.values / most
     points = values if reward else 1 - values
     goal = target if reward else 1 - target
     if float(law.probabilities @ points) >= goal - TIE:

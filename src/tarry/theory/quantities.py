@@ -1,12 +1,12 @@
 """The numbers of a problem that the paper's bounds are made of."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tarry.arrays import FloatArray
-from tarry.checks import check_payoff, check_whole
+from tarry.checks import check_payoff, check_whole, shortened
 from tarry.errors import InputError
 from tarry.problems.problem import Payoff, Problem
 
@@ -46,6 +46,14 @@ def quantities(problem: Problem, payoff: Payoff, horizon: int) -> Quantities:
         best_delay=float(problem.mean_delays[best]),
         second_delay=float(delays[-2]) if problem.arms > 1 else 0.0,
     )
+
+
+def check_mean(name: str, value: Any) -> float:
+    """`value` as a float if it can be a mean payoff."""
+    real = isinstance(value, int | float | np.integer | np.floating)
+    if not real or not 0 <= value <= 1:
+        raise InputError(f"The {name} is {shortened(value)}; it must be a mean payoff from 0 to 1.")
+    return float(value)
 
 
 def check_form(form: object) -> str:

@@ -42,7 +42,9 @@ def upper_bound(
         payoff: "cost" or "reward"; needed where the policy serves both.
         form: "printed": the formula of the main text; "appendix": the one of its appendix;
             "safe": corrected where the print does not follow from its proof. See each function.
-            All forms are one for a policy that is not the paper's.
+            All forms are one for a policy that is not the paper's. That of
+            `IncrementUCB(unbounded=True)` is `unbounded_plays`, the most plays of each arm, times
+            the gaps; it may be larger than T times the largest gap.
         threshold: B of CSE and RSE, if `policy` is a name.
 
     >>> import tarry

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from tarry.arrays import Ints, SharedState
+from tarry.checks import check_truth
 from tarry.ledger import Ledger
 from tarry.plays import Plays
 from tarry.policies.check import check_choice
@@ -95,7 +96,8 @@ class BHSE:
     counterpart: ClassVar[str] = "BDSE"
 
     def __post_init__(self) -> None:
-        """Refuse bounds that are neither of the two."""
+        """Refuse settings without a meaning."""
+        check_truth("keep_history", self.keep_history)
         check_choice("bounds", self.bounds, ("paper", "tight"))
 
     def start(self, setting: Setting) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tarry.arrays import Constant, IntArray, Ints
-from tarry.checks import check_number
+from tarry.checks import check_number, check_truth
 from tarry.ledger import Ledger
 from tarry.plays import Plays
 from tarry.policies.coins import kl_lower, kl_upper
@@ -155,7 +155,7 @@ class IncrementUCB:
         """Refuse settings without a meaning."""
         if self.spread is not None:
             check_number("spread", self.spread, 0.0)
-        if self.unbounded:
+        if check_truth("unbounded", self.unbounded):
             object.__setattr__(self, "payoffs", ("cost",))  # no bound from above without D
 
     def start(self, setting: Setting) -> Any:
