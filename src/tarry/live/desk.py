@@ -32,6 +32,7 @@ from tarry.policies.driver import (
     settle_decide_and_start,
 )
 from tarry.policies.label import policy_label
+from tarry.policies.outside import goes_outside
 from tarry.policies.protocol import STOP, follow_phase
 from tarry.randomness import Random
 
@@ -128,19 +129,24 @@ class Desk:
     def choose(self, number: int, now: int) -> int:
         """The arm for play `number`, or STOP; time is settled before.
 
-        A choice that is none, or fails, is an error and leaves no trace in the rule.
+        A choice that is none, or fails, is an error and leaves no trace in the rule. Neither does a
+        stop of a user's rule; one of ours remembers that it has stopped.
         """
         rule, ledger, plays, ages = self.heard, self.ledger, self.plays, self.at_ask
         if self.steps is not INTERPRETED:
             return self.steps.settle_and_decide(rule, ledger, plays, ages, number, now, self.rng)
         settle(rule, ledger, plays, ages, number - 1, now)
         before = [numbers[:].copy() for numbers in self._decided]
+        chosen = None
         try:
-            return self._arm_meant(decide(rule, ledger, plays, ages, number, now, self.rng))
-        except BaseException:
-            for numbers, old in zip(self._decided, before, strict=True):
-                numbers[:] = old
-            raise
+            chosen = self._arm_meant(decide(rule, ledger, plays, ages, number, now, self.rng))
+        except IndexError as error:
+            raise goes_outside(self.policy, error) from error
+        finally:
+            if chosen is None or (chosen == STOP and not in_package(type(self.rule))):
+                for numbers, old in zip(self._decided, before, strict=True):
+                    numbers[:] = old
+        return chosen
 
     def follow_phase(self, failures: int) -> int:
         """How many phases of the rule have failed; the ledger begins anew if one more has."""

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from tarry.inspection import line_outside
 from tarry.policies.protocol import HOOKS
 
 log = logging.getLogger("tarry")
@@ -36,10 +37,12 @@ def _guarded(method: Any, label: str, failed: Callable[[], int]) -> Any:
             method(*arguments)
         except Exception as error:  # noqa: BLE001  # a user's code can raise anything
             if failed() == 1:
+                line = line_outside(error)
+                what = f"{type(error).__name__}: {error}" + (f", {line}" if line else "")
                 log.error(  # noqa: TRY400  # one line, not a page
-                    "%s fails in `%s` (%s: %s); it goes on without what it was to learn there, "
+                    "%s fails in `%s` (%s); it goes on without what it was to learn there, "
                     "and agent.counts.unheard counts how often.",
-                    *(label, method.__name__, type(error).__name__, error),
+                    *(label, method.__name__, what),
                 )
 
     return hook

@@ -71,8 +71,8 @@ def no_open_arm() -> LiveError:
 def stopped(policy: str) -> LiveError:
     """A policy chooses to stop."""
     return LiveError(
-        f"{policy} has stopped: its `select` gave up, as CSE and RSE do if no arm meets their "
-        f"threshold; use a policy that goes on, such as BDSE (cost) or BHSE (reward)."
+        f"{policy} has stopped: its `select` gave up and chose no arm; use a policy that goes on, "
+        f"such as BDSE (cost) or BHSE (reward)."
     )
 
 

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tarry.errors import PolicyError
-from tarry.inspection import line_outside
-from tarry.policies.label import policy_label
+from tarry.policies.outside import goes_outside
 from tarry.problems.changing_world import ChangingWorld
 from tarry.problems.context_world import ContextWorld
 from tarry.problems.world import World
@@ -29,10 +28,8 @@ class OutOfRange(Exception):  # noqa: N818  # a signal inside of the simulator
 
 def blamed(policy: Any, where: OutOfRange) -> PolicyError:
     """What to tell whoever wrote the rule."""
-    error = where.__cause__
-    line = error and line_outside(error)
-    place = f"({line})" if line else f"between steps {where.first} and {where.last}"
-    return PolicyError(f"{policy_label(policy)} goes outside an array: {error} {place}.")
+    steps = f" between steps {where.first} and {where.last}"
+    return goes_outside(policy, where.__cause__, otherwise=steps)
 
 
 def found_again(
