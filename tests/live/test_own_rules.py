@@ -47,9 +47,6 @@ class Third(NamedTuple):
 class Wrong:
     """Starts the rule with one of its mistakes."""
 
-    payoffs = ("cost",)
-    needs_horizon = False
-
     def __init__(self, wrong: str) -> None:
         self.wrong = wrong
 
@@ -67,12 +64,13 @@ def place(mark: str) -> str:
 
 def test_going_outside_an_array_is_the_same_error_live() -> None:
     """An ask fails with the sentence of the simulator, line and all, and changes nothing."""
-    agent = opened(Wrong("select"))
+    policy: Any = Wrong("select")
+    agent = opened(policy)
     for _ in range(2):
         agent.tell(agent.ask(), 0.5)
     before = agent.counts[:5]
     with pytest.raises(PolicyError) as simulated:
-        tarry.play(Wrong("select"), PROBLEM, payoff="cost", horizon=9, mode="interpreted")
+        tarry.play(policy, PROBLEM, payoff="cost", horizon=9, mode="interpreted")
     for _ in range(2):
         with pytest.raises(PolicyError) as caught:
             agent.ask()
