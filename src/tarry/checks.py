@@ -1,7 +1,9 @@
 """Checks of arguments at the border, each refusing in one sentence."""
 
 import operator
+from collections.abc import Iterable
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 
@@ -42,6 +44,15 @@ def check_number(name: str, value: Any, least: float) -> float:
             f"The {name} is {shortened(value)}; it must be a number from {least:g} on."
         )
     return float(value)
+
+
+def check_shown(names: Iterable[str]) -> None:
+    """Refuse names that do not stay on their line."""
+    for name in names:
+        if any(category(character) == "Cc" for character in name):
+            raise InputError(
+                f"The name {shortened(name)} cannot be shown; leave out control characters."
+            )
 
 
 def check_truth(name: str, value: Any) -> bool:

@@ -9,8 +9,8 @@ from tests.conformance.cases import LIVE_RULES, Case
 from tests.live.cases import never_stopping, number_of
 
 import tarry
-from tarry.errors import LiveError
-from tarry.live import Agent, ManualClock, state
+from tarry.errors import InputError, LiveError
+from tarry.live import Agent, ManualClock, start, state
 from tarry.plays import AT_ONCE
 
 CHANGES: list[Callable[[Agent], None]] = [
@@ -67,6 +67,28 @@ def test_a_close_tells_nothing_before_arms_change(case: Case, tmp_path: Path) ->
     """Reopened with plays out, some time after the last fact, an agent goes on bit for bit."""
     steady = life(case, tmp_path / "steady.db", restarts=False)
     assert life(case, tmp_path / "shaken.db", restarts=True) == steady
+
+
+def test_names_that_cannot_be_shown_are_for_old_journals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A control character in the name of a new arm is refused, and an old journal of it opens."""
+    given: dict[str, Any] = {"payoff": "cost", "max_delay": 2.0}
+    for path in (None, tmp_path / "new.db"):
+        with pytest.raises(InputError, match=r"name 'a\\nb' cannot be shown; leave out control"):
+            Agent(arms=["a\nb"], path=path, **given)
+    old = tmp_path / "old.db"
+    with monkeypatch.context() as patch:
+        patch.setattr(start, "check_shown", lambda names: None)
+        Agent(arms=["a\nb", "fra"], path=old, **given).close()
+    for arms in (None, ["a\nb", "fra"]):
+        with Agent(arms=arms, path=old, **given) as agent:
+            assert agent.arms == ("a\nb", "fra")
+            with pytest.raises(InputError, match="leave out control characters"):
+                agent.add_arm("c\x7f")
+            agent.pause_arm("a\nb")
+            assert agent.ask().arm == "fra"
+            agent.resume_arm("a\nb")
 
 
 @pytest.mark.parametrize("policy", [tarry.SurvivalThompson(), tarry.SE(), tarry.CUSUMUCB()])

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from tarry.checks import shortened
+from tarry.checks import check_shown, shortened
 from tarry.errors import InputError, JournalError
 from tarry.live.clock import Clock, to_seconds
 from tarry.live.core import REMEMBERED, Core
@@ -235,7 +235,7 @@ class Agent:
 
     def add_arm(self, name: str) -> None:
         """A new arm, which can be chosen from now on."""
-        check_names([name])
+        check_shown(check_names([name]))
         self._change(ADD, name)
 
     def remove_arm(self, name: str) -> None:

@@ -5,6 +5,7 @@ import secrets
 from pathlib import Path
 from typing import Any
 
+from tarry.checks import check_shown
 from tarry.errors import InputError, JournalError, LiveError
 from tarry.live.clock import SystemClock, Ticker
 from tarry.live.coming_and_going import censor_all, listen
@@ -36,6 +37,7 @@ def started(given: Given) -> Engine:
     def fresh() -> dict[str, Any]:
         if given.arms is None:
             raise InputError("No arms are given; a new agent needs arms=[...], their names.")
+        check_shown(given.arms)  # those of an old journal are what they are
         return given.settings | {
             "arms": given.arms,
             "slots": given.arms,
@@ -63,9 +65,7 @@ def _on_file(given: Given, path: Path, fresh: Any) -> Engine:
     from tarry.live.store.schema import damaged
     from tarry.live.store.sqlite import SqliteStore
 
-    if given.arms is not None:
-        check_ages(given.policy, fresh())
-        check_keepable(new_core(given.policy, fresh()))
+    _check_first(given)
     store = SqliteStore(path, fresh, given.durability, given.history)
     try:
         check_stored(path, store.settings)
@@ -99,6 +99,14 @@ def _on_file(given: Given, path: Path, fresh: Any) -> Engine:
     return engine
 
 
+def _check_first(given: Given) -> None:
+    """Refuse what no agent can be before a file or a database is touched."""
+    if given.arms is not None:
+        check_ages(given.policy, given.settings)
+        some = {"arms": given.arms, "seed": 0, "remembered": 0}
+        check_keepable(new_core(given.policy, given.settings | some))
+
+
 def _in_database(given: Given, fresh: Any) -> Any:
     where = str(given.shown_path)
     from tarry.live.shared import SharedEngine
@@ -106,9 +114,7 @@ def _in_database(given: Given, fresh: Any) -> Any:
     from tarry.live.store.postgres.store import PostgresStore
 
     clock = None if isinstance(given.clock, SystemClock) else given.clock
-    if given.arms is not None:
-        check_ages(given.policy, fresh())
-        check_keepable(new_core(given.policy, fresh()))
+    _check_first(given)
     store = PostgresStore(
         given.path,
         given.name or "",

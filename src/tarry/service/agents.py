@@ -5,13 +5,12 @@ import logging
 import math
 import resource
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
-from unicodedata import category
 
 from msgspec import UNSET
 
+from tarry.checks import check_shown
 from tarry.errors import InputError, JournalError, TarryError
 from tarry.live import Agent
 from tarry.live.clock import to_seconds
@@ -193,7 +192,7 @@ class Agents:
     def _put(self, name: str, body: AgentBody) -> tuple[Served, bool]:
         served = self.open.get(name) or self._open(name)
         if served is None:
-            check_arms(body.arms)
+            check_shown(body.arms)
             told: dict[str, Any] = {"arms": body.arms}
             for field in ("seed", "horizon", "lease", "heartbeat"):
                 if getattr(body, field) is not UNSET and getattr(body, field) is not None:
@@ -231,15 +230,6 @@ def check_name(name: str) -> None:
             f"The name of an agent is 1 to {LONGEST_NAME} printable characters, and neither . "
             f"nor ..",
         )
-
-
-def check_arms(names: Iterable[str]) -> None:
-    """Refuse names of new arms that cannot be shown; not every store can keep them."""
-    for name in names:
-        if any(category(character) == "Cc" for character in name):
-            raise RefusedError(
-                "input", f"The name of an arm is {name[:20]!r}; leave out control characters."
-            )
 
 
 def unknown_agent(name: str) -> RefusedError:
@@ -291,7 +281,7 @@ def change_arms(agent: Agent, names: list[str], *, keep: bool = False) -> None:
     here = agent.arms
     new = [name for name in names if name not in here]
     gone = [] if keep else [name for name in here if name not in names]
-    check_arms(new)
+    check_shown(new)
     many = len(new) + len(gone)
     if many > MOST_CHANGES:  # each is durable by itself, and nobody else is served a new agent
         raise RefusedError(

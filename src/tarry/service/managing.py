@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
+from tarry.checks import check_shown
 from tarry.live import Agent
-from tarry.service.agents import Served, check_arms, counted
+from tarry.service.agents import Served, counted
 from tarry.service.features import features_shown
 from tarry.service.messages import MOST_ARMS, AgentBody, AgentNames, AgentShown, Arm, ArmBody
 from tarry.service.operations import Answer, Call, Role, operation
@@ -56,7 +57,7 @@ async def add_arm(call: Call) -> Answer:
     name = call.body.arm
     if name in served.agent.arms:
         raise RefusedError("conflict", f"There is an arm {name!r} already; give a name not in use.")
-    check_arms([name])
+    check_shown([name])
     if len(served.agent.arms) >= MOST_ARMS:
         raise RefusedError("conflict", f"There are {MOST_ARMS} arms already, which is the most.")
     await asyncio.to_thread(served.agent.add_arm, name)
