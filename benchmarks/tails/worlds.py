@@ -134,13 +134,13 @@ def small(runs: int) -> Iterator[World]:
 
     Where means differ by .02 and delays take two or three values, runs that end on a wrong arm are
     common for both policies that are compared and 99 % quantiles are vague: there these two make
-    five times as many runs, and eighty times as many where neither five nor twenty times decided.
+    five times as many runs, and forty times as many where neither five nor twenty times decided.
     So they do where other seeds have shown a mean near the limit.
     """
     for name, (problem, horizon) in small_problems().items():
         for payoff in PAYOFFS:
             often = name in CLOSE or (name, payoff) == LIMIT
-            count = runs * (80 if (name, payoff) == NARROW else 5 if often else 1)
+            count = runs * (40 if (name, payoff) == NARROW else 5 if often else 1)
             world = World("small", name, payoff, horizon, count, partial(always, problem))
             yield world._replace(most=runs)
     pair = small_problems()[EXAMPLE][0]
@@ -154,11 +154,11 @@ def families(runs: int) -> Iterator[World]:
     """The paper's two families at their size, each run with an instance of its own.
 
     A worst run hangs on one instance, so SurvivalThompson and its first definition, which are
-    compared, are given forty times as many, or twenty times of the family whose regrets vary less;
-    about a quarter as many had not decided whose worst runs are worse.
+    compared, are given forty times as many, or twelve times of the family whose regrets vary less;
+    a quarter or half as many had not decided whose worst runs are worse.
     """
     for family, name, times in (
-        ("truncated_normal", "truncated normal", 20),
+        ("truncated_normal", "truncated normal", 12),
         ("bernoulli", "Bernoulli", 40),
     ):
         make = tarry.problems.by_name(family)
