@@ -1,6 +1,7 @@
 """The command line: what it prints, what it refuses, and how it ends."""
 
 import csv
+import errno
 import io
 import json
 import os
@@ -19,6 +20,7 @@ import tarry
 from tarry.cli import main
 from tarry.cli.parser import COMMANDS, build_parser
 from tarry.cli.reference import commands_of, reference
+from tarry.experiments import result_files
 from tarry.reproduction import found, report, scaling, story
 from tarry.reproduction import reproduce as reproduction
 
@@ -108,7 +110,7 @@ BAD = {
     ("policies", "BDSS"): (2, "did you mean BDSE"),
     ("problems", "no such"): (2, "is not a problem"),
     ("reproduce", "costs"): (2, "did you mean cost?"),
-    ("report", "/nowhere"): (1, "no finished results"),
+    ("report", "/nowhere"): (2, "no finished results"),
     ("demo", "root"): (2, "did you mean routes"),
 }
 
@@ -137,13 +139,27 @@ def test_unknown_options_are_refused_by_name(capsys: pytest.CaptureFixture[str])
 def test_folder_of_another_experiment_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """The same folder with other settings is a failure with one sentence."""
+    """The same folder with other settings cannot be had, and one sentence says so."""
     command = ["compare", "SE", *SMALL, "--runs", "1", "--out", str(tmp_path)]
     assert ask(capsys, *command)[0] == 0
     assert ask(capsys, *command)[0] == 0
     status, _, err = ask(capsys, *command, "--seed", "3")
-    assert status == 1
+    assert status == 2
     assert "holds another experiment" in err
+
+
+def test_a_full_disk_is_no_bad_input(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What could have been done and failed on the way ends with status 1."""
+
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(result_files, "write_atomically", full)
+    out = str(tmp_path / "out")
+    status, _, err = ask(capsys, "compare", "SE", *SMALL, "--runs", "1", "--out", out)
+    assert (status, "cannot be written: No space left" in err) == (1, True)
 
 
 def test_scaling_prints_slopes(
@@ -195,7 +211,7 @@ def test_reproduce_into_another_experiment_offers_a_fresh_start(
     command = ["compare", "SE", *SMALL, "--runs", "1", "--out", str(tmp_path / "data" / "cost")]
     assert ask(capsys, *command)[0] == 0
     status, _, err = ask(capsys, "reproduce", "cost", "--quick", "--out", str(tmp_path))
-    assert status == 1
+    assert status == 2
     assert err.splitlines()[-1].endswith("--fresh forgets earlier results.")
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tarry.errors import InputError, MissingExtraError, ResultsError
+from tarry.errors import InputError, MissingExtraError, WriteError
 from tarry.files import write_atomically
 from tarry.palette import INK
 
@@ -122,7 +122,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(place, rendered(figure, kind))
     except OSError as error:
-        raise ResultsError(
+        raise WriteError(
             f"The figure {str(place)!r} cannot be written: {error.strerror or error}."
         ) from error
 

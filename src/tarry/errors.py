@@ -8,7 +8,8 @@
     ├── FileError (also an OSError)         a file that cannot be used
     │   ├── ProblemFileError                not a problem file of ours, or cut short
     │   └── ResultsError                    a results folder that is damaged or cannot be written
-    │       └── OtherExperimentError        a results folder of another experiment
+    │       ├── OtherExperimentError        a results folder of another experiment
+    │       └── WriteError                  a file that could not be written
     ├── MissingExtraError (also an ImportError)   a package of an extra is not installed
     ├── ExecutorError                       workers that broke down, cannot be reached or differ
     └── LiveError                           a live agent was asked for something it cannot do
@@ -70,6 +71,10 @@ class ResultsError(FileError):
 
 class OtherExperimentError(ResultsError):
     """A results folder that holds another experiment, or this one by another version."""
+
+
+class WriteError(ResultsError):
+    """A file of results that could not be written: the disk is full, say."""
 
 
 class MissingExtraError(TarryError, ImportError):

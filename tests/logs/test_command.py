@@ -118,4 +118,4 @@ def test_places_are_checked_before_the_file_is_read(
     picture = tmp_path / "folder.svg"
     assert "it is a folder" in ask(capsys, "none.csv", *OPTIONS, *REWARD, "--plot", picture)[2]
     status, _, err = ask(capsys, "none.csv", *OPTIONS, *REWARD)
-    assert (status, "cannot be read" in err) == (1, True)
+    assert (status, "cannot be read" in err) == (2, True)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from tarry.cli.parser import COMMANDS, build_parser
-from tarry.errors import InputError, TarryError, UnknownNameError
+from tarry.errors import FileError, InputError, TarryError, UnknownNameError, WriteError
 
 BAD_INPUT, FAILURE, INTERRUPTED = 2, 1, 130
 
@@ -21,10 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt as stop:
         return complain(str(stop) or "Interrupted.", INTERRUPTED)
-    except InputError as error:
-        return complain(str(error), BAD_INPUT)
     except TarryError as error:
-        return complain(str(error), FAILURE)
+        return complain(str(error), status_of(error))
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILURE
@@ -41,6 +39,12 @@ def carry_out(arguments: list[str]) -> None:
         parser.print_help()
     else:
         options.run(options)
+
+
+def status_of(error: TarryError) -> int:
+    """Whether it was asked for what cannot be, with these arguments and files; else it failed."""
+    asked = isinstance(error, InputError | FileError) and not isinstance(error, WriteError)
+    return BAD_INPUT if asked else FAILURE
 
 
 def complain(sentence: str, status: int) -> int:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tarry.cli.log_command import table_rows
-from tarry.errors import ResultsError
+from tarry.errors import WriteError
 from tarry.files import write_atomically
 from tarry.reproduction import page
 
@@ -31,7 +31,7 @@ def write_page(
         write_atomically(path, page_text(read, payoff, decision, title).encode())
     except OSError as error:
         why = error.strerror or error
-        raise ResultsError(f"The page {str(path)!r} cannot be written: {why}.") from error
+        raise WriteError(f"The page {str(path)!r} cannot be written: {why}.") from error
 
 
 def page_text(read: "Log", payoff: Any, decision: "Decision | None", title: str) -> str:

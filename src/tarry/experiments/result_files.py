@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tarry.errors import OtherExperimentError, ResultsError
+from tarry.errors import OtherExperimentError, ResultsError, WriteError
 from tarry.experiments.experiment import FORMAT, key_of
 from tarry.experiments.whats_different import differences
 from tarry.files import write_atomically
@@ -95,6 +95,6 @@ def write_file(path: Path, content: bytes, comfort: str = "") -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content)
     except OSError as error:
-        raise ResultsError(
+        raise WriteError(
             f"{str(path)!r} cannot be written: {error.strerror or error}{comfort}."
         ) from error
