@@ -42,8 +42,8 @@ class Weighed(NamedTuple):
 
     weight: float
 
-    def length(self, first: float, second: float) -> float:
-        """As `Measured` has it, but of two numbers."""
+    def length(self, first: float, second: float = 1.0) -> float:
+        """As `Measured` has it, but of two numbers, of which one may be left out."""
         return self.weight * (first - second)
 
 
@@ -77,9 +77,10 @@ def test_methods_of_one_name_have_the_parameters_of_their_class() -> None:
     """What a method takes does not depend on what another class, known before, calls so."""
 
     def both(measured: Any, weighed: Any) -> float:
-        return measured.length(scale=10.0) + weighed.length(second=1.0, first=3.0)
+        swapped = weighed.length(second=2.0, first=3.0)
+        return measured.length(scale=10.0) + weighed.length(3.0) + swapped
 
-    assert run(both, MEASURED, Weighed(0.25)) == 20.5
+    assert run(both, MEASURED, Weighed(0.25)) == 20.75
 
 
 def test_hasattr_tells_the_truth() -> None:

@@ -10,7 +10,6 @@ is everything of ours that a user's code calls: an index out of range is an `Ind
 wrong number or a crash.
 """
 
-import functools
 import inspect
 import sys
 from collections.abc import Iterator
@@ -37,6 +36,7 @@ UNCOUNTED: Options = {"_nrt": False, "forceinline": False, "error_model": "numpy
 COUNTED: Options = {"_nrt": True, "forceinline": False, "error_model": "numpy"}
 
 _KNOWN_TO_NUMBA = ("numpy", "numba")  # packages whose functions Numba has its own versions of
+_forms: dict[str, Taught] = {}  # of methods, as known to Numba
 _functions: set[FunctionType] = set()
 _classes: set[type] = set()
 _making_arrays: set[type] = set()
@@ -48,10 +48,9 @@ def admit(cls: type) -> None:
     if cls in _classes:
         return
     for name, method in methods_of(cls):
-        parameters = tuple(inspect.signature(method).parameters)
-        if not parameters:  # it cannot be called on a tuple
+        if not inspect.signature(method).parameters:  # it cannot be called on a tuple
             continue
-        has_form(method, _taught(name, parameters))
+        _teach_method(name, method)
         admit_functions(method)
     _classes.add(cls)
 
@@ -107,18 +106,21 @@ def _named_by(function: FunctionType) -> Iterator[Any]:
     return (named.value for named in named_values(function))
 
 
-@functools.cache
-def _taught(name: str, parameters: tuple[str, ...]) -> Taught:
+def _teach_method(name: str, method: FunctionType) -> None:
     """One registration per form of methods: the class of the tuple decides what is called.
 
-    Numba matches the parameter names of the resolver with those of the method, so the resolver is
-    written with the same ones.
+    Numba asks the resolver what the method takes, so it says of itself what the method would say.
     """
-    form = f"({', '.join(parameters)})"
-    space: dict[str, Any] = {}
-    source = f"def resolve{form}:\n    return {parameters[0]}.instance_class.{name}\n"
-    exec(source, space)  # noqa: S102  # names of Python parameters, nothing a user can choose freely
-    return overload_method(name + form, space["resolve"], _options)
+    signature = inspect.signature(method)
+    form = f"{name}{signature}"
+    if form not in _forms:
+
+        def resolve(me: Any, /, *_: Any, **__: Any) -> Any:
+            return getattr(me.instance_class, name)
+
+        resolve.__signature__ = signature  # type: ignore[attr-defined]  # which `inspect` asks for
+        _forms[form] = overload_method(form, resolve, _options)
+    has_form(method, _forms[form])
 
 
 def _teach_function(function: FunctionType) -> None:
