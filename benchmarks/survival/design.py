@@ -42,8 +42,8 @@ QUESTIONS: dict[str, Mapping[str, Any]] = {
     },
     "How many arms drawn anew, besides the one played?": {
         "1": ShapedThompson(others=1),
-        "2": ShapedThompson(),
-        "4": ShapedThompson(others=4),
+        "2": ShapedThompson(others=2),
+        "4": ShapedThompson(),
         "all 30": ShapedThompson(others=29),
     },
     "How wide is the index of SurvivalUCB?": {

@@ -98,19 +98,19 @@ def survival_thompson(world: World, rng: Random, bins: int = 24) -> Iterator[int
         distance, nearest = (1 - draws[a] if world.reward else draws[a] for a in (arm, last))
         heard = counts(world, arm, edges) != known[arm]
         u = rng.random()
-        return not heard and u >= 1 / 2 and distance * u > nearest
+        return not heard and u >= 1 / 4 and distance * u > nearest
 
     while True:
         rng = rng.of_play(world.t, SELECT)
         anew = list(arms)
-        if draws and world.arms > 2:
+        if draws and world.arms > 4:
             anew = [last]
-            while len(anew) < 3:
+            while len(anew) < 5:
                 other = (other + 1) % world.arms
                 if other != last:
                     anew.append(other)
         for arm in anew:
-            if world.arms <= 3 or not draws.keys() >= {*arms} or arm == last or not far(arm):
+            if world.arms <= 5 or not draws.keys() >= {*arms} or arm == last or not far(arm):
                 draws[arm] = draw(world, arm, edges, rng, 1 / 7)
                 known[arm] = counts(world, arm, edges)
         best = max(draws.values()) if world.reward else min(draws.values())

@@ -39,7 +39,7 @@ def test_small_worlds(payoff: Payoff) -> None:
     @settings(max_examples=examples(300))
     @given(
         kind=st.sampled_from(["same", "constant", "two-point", "short", "uniform"]),
-        arms=st.integers(1, 5),
+        arms=st.one_of(st.integers(1, 5), st.integers(6, 9)),
         max_delay=st.one_of(st.integers(1, 3), st.integers(1, 40), st.just(5000)),
         horizon=st.one_of(st.integers(1, 12), st.integers(13, 80)),
         bins=st.sampled_from([2, 5, 24]),

@@ -212,9 +212,8 @@ def test_answers_in_one_bin_are_told_apart(payoff: Payoff) -> None:
 def test_a_new_arm_that_fails_first_is_tried_again(seed: int) -> None:
     """A route twice as quick as thirty others comes late, and its first request fails.
 
-    It counts as D then, 25 times what the others take, and is looked at in half of its turns: it
-    comes back all the same. In eight lives the sixth request was among the first 850 to 2500; with
-    a quarter of the looks it takes twice as long, and far arms of longer time-outs are given up.
+    It counts as D then, 25 times what the others take, and is looked at in a quarter of its turns:
+    it comes back all the same. With half as many looks it takes twice as long.
     """
     clock, rng = ManualClock(), np.random.default_rng(seed)
     names = [f"route {k}" for k in range(30)]

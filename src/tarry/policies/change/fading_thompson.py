@@ -13,12 +13,13 @@ from tarry.plays import Plays
 from tarry.policies.change.discounted_thompson import ticks_of
 from tarry.policies.protocol import Setting
 from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
-from tarry.policies.survival.looks import OTHERS, best_draw
+from tarry.policies.survival.looks import best_draw
 from tarry.policies.survival.thompson import distance_drawn
 from tarry.randomness import Random
 
 BINS = 24
 EVERY = 16  # plays after which evidence fades
+OTHERS = 2  # arms drawn anew in a step, besides the one played last
 
 
 class FadingThompsonRule(NamedTuple):

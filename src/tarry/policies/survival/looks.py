@@ -10,7 +10,7 @@ from tarry.arrays import Floats
 from tarry.ledger import Ledger
 from tarry.randomness import Random
 
-OTHERS = 2  # arms whose turn it is in a step, besides the one played last
+OTHERS = 4  # arms whose turn it is in a step, besides the one played last
 
 
 def best_draw(rule: Any, others: int, seldom: float, ledger: Ledger, rng: Random) -> int:

@@ -16,7 +16,7 @@ from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 from tarry.policies.survival.looks import OTHERS, best_draw
 from tarry.randomness import Random
 
-SELDOM = 1 / 2  # of its turns an arm is looked at, however far its latest draw was
+SELDOM = 1 / 4  # of its turns an arm is looked at, however far its latest draw was
 WIDER = 1 / 7  # c in the variance of a draw
 
 
@@ -30,7 +30,7 @@ class SurvivalThompsonRule(NamedTuple):
     turn: FreshState[Ints]  # the arm played last, or -1, and the other whose turn came last
 
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
-        """Draw the arm played last and up to two others anew; play the best of all draws."""
+        """Draw the arm played last and up to four others anew; play the best of all draws."""
         return best_draw(self, OTHERS, SELDOM, ledger, rng)
 
     def draw(self, arm: int, rng: Random) -> float:
@@ -93,13 +93,13 @@ class SurvivalThompson:
     non-parametric Thompson sampling of Riou and Honda (2020). An arm of which nothing was heard has
     the best payoff; ties go to the arm with fewest plays, then to the lowest index.
 
-    Each step draws anew for the arm played last, and looks at two others in turn. Such an arm is
+    Each step draws anew for the arm played last, and looks at four others in turn. Such an arm is
     drawn anew if something was heard of it since its latest draw, and else, with x the distance of
     a latest draw from the best payoff, X or 1 - X, with chance
 
-        max(1/2, min(1, x_played / x_arm))
+        max(1/4, min(1, x_played / x_arm))
 
-    All other arms keep their latest draw. With three arms or fewer all are drawn. A step costs
+    All other arms keep their latest draw. With five arms or fewer all are drawn. A step costs
     O(bins) plus one number for each arm, whatever the horizon.
 
     Needs no horizon. No proof of a regret bound is claimed; `docs/survival.md` says why it is made
