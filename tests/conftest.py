@@ -14,8 +14,8 @@ os.environ.setdefault("TARRY_COMPILE", "never")
 
 # Examples are the same in every run, so a red run can be repeated; HYPOTHESIS_PROFILE=explore looks
 # for new ones. No deadline: the first call of a compiled function compiles it.
-settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
-settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=40)
+settings.register_profile("explore", deadline=None, max_examples=800, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 

@@ -294,5 +294,5 @@ class AgentMachine(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-AgentMachine.TestCase.settings = settings(max_examples=examples(30), stateful_step_count=50)
+AgentMachine.TestCase.settings = settings(max_examples=examples(22), stateful_step_count=50)
 TestAgent = AgentMachine.TestCase

@@ -24,6 +24,6 @@ def test_damage_is_never_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     snapshot_every(500, monkeypatch)
     monkeypatch.setenv("TARRY_COMPILE", "never")
     path, _ = abandoned(tmp_path, "normal")
-    found = damage(path, 20, tmp_path, 4)
-    assert sum(found.values()) == 20
+    found = damage(path, 14, tmp_path, 4)
+    assert sum(found.values()) == 14
     assert len(found) >= 4

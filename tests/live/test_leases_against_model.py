@@ -284,5 +284,5 @@ class LeasedMachine(AgentMachine):
             assert list(kept["passes"][own]) == outlived
 
 
-LeasedMachine.TestCase.settings = settings(max_examples=examples(24), stateful_step_count=50)
+LeasedMachine.TestCase.settings = settings(max_examples=examples(18), stateful_step_count=50)
 TestLeasedAgent = LeasedMachine.TestCase
