@@ -35,7 +35,7 @@ def test_small_worlds(name: str) -> None:
     """On a hundred random small worlds all three agree, and the worlds are not all dull."""
     met: Counter[str] = Counter()
 
-    @settings(max_examples=examples(70))
+    @settings(max_examples=examples(100))
     @given(
         kind=st.sampled_from(["zero", "longest", "constant", "two-point", "near", "uniform"]),
         arms=st.integers(1, 4),

@@ -65,7 +65,7 @@ CASES: list[tuple[Any, Payoff, Transcription]] = [
     (tarry.DelayedThompson(), "cost", lambda world: literal.thompson(world, new_random(0))),
     (tarry.DelayedThompson(), "reward", lambda world: literal.thompson(world, new_random(0))),
 ]
-WORLDS = examples(70)  # of each case
+WORLDS = examples(90)  # of each case
 NAMES = [f"{policy}-{payoff}" for policy, payoff, _ in CASES]
 
 

@@ -22,7 +22,7 @@ def test_small_worlds(payoff: Payoff) -> None:
     """On random small worlds, some of which change half-way, all three play the same arms."""
     met: Counter[str] = Counter()
 
-    @settings(max_examples=examples(90))
+    @settings(max_examples=examples(120))
     @given(
         kinds=st.lists(
             st.sampled_from(["same", "constant", "two-point", "short", "uniform"]),

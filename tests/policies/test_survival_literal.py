@@ -36,7 +36,7 @@ def test_small_worlds(payoff: Payoff) -> None:
     """On hundreds of random small worlds all three play the same arms."""
     met: Counter[str] = Counter()
 
-    @settings(max_examples=examples(200))
+    @settings(max_examples=examples(300))
     @given(
         kind=st.sampled_from(["same", "constant", "two-point", "short", "uniform"]),
         arms=st.one_of(st.integers(1, 5), st.integers(6, 9)),
