@@ -68,12 +68,12 @@ def own_directory(code: str) -> Path | None:
 @contextlib.contextmanager
 def kept_in(directory: Path) -> Iterator[None]:
     """Functions handed to Numba in here keep their machine code in this directory."""
-    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]  # set when Numba is imported
-    numba.config.CACHE_DIR = str(directory)  # type: ignore[attr-defined]  # see above
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(directory)
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]  # see above
+        numba.config.CACHE_DIR = before
 
 
 def _toolchain() -> str:

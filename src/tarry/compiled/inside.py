@@ -146,7 +146,7 @@ class MethodsOfTuples(AttributeTemplate):
     key = types.BaseNamedTuple
     known: ClassVar[dict[Any, Taught]] = {}
 
-    def generic_resolve(self, typ: Any, attr: str) -> Any:  # type: ignore[override]  # NotImplemented
+    def generic_resolve(self, typ: Any, attr: str) -> Any:
         method = getattr(typ.instance_class, attr, None)
         if attr in typ.fields or not isinstance(method, FunctionType) or method not in self.known:
             return None
