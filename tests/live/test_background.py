@@ -56,10 +56,10 @@ def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def test_an_agent_goes_over_when_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     """After many asks, by itself, and to the choices of an agent that never does."""
     monkeypatch.setenv(machine.OPTION, "never")
-    other = made(tarry.IncrementUCB())
+    other = made(tarry.IncrementUCB(unbounded=True))
     monkeypatch.delenv(machine.OPTION)
     monkeypatch.setattr(machine, "AFTER", 50)
-    agent, clock = made(tarry.IncrementUCB())
+    agent, clock = made(tarry.IncrementUCB(unbounded=True))
     arms = [asked(agent, clock) for _ in range(50)]
     promise = agent._core.promise
     assert promise is not None
