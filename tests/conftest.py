@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import gc
 import os
 
 import pytest
@@ -7,6 +8,10 @@ from hypothesis import settings
 
 # Figures are drawn into files; no test may look for a display.
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# A test process has a million objects that stay, the tests themselves among them. Looking through
+# them as often as Python does by itself takes a twentieth of the time.
+gc.set_threshold(50_000, 20, 20)
 
 # Agents are interpreted but where machine code is the point: compiling in the background of a test
 # that makes many plays would only take the time of others.
