@@ -36,6 +36,7 @@ class World:
     def __post_init__(self) -> None:
         """Room for the list of plays: rows of step, arm, delay."""
         self.rows = np.zeros((self.horizon, 3), np.int64)
+        self.known: dict[tuple[int, int, int], Plays] = {}  # formulas ask for the same many times
 
     @property
     def plays(self) -> Plays:
@@ -54,8 +55,11 @@ class World:
 
     def of(self, arm: int) -> Plays:
         """The plays of `arm` in this phase: rows of step and delay."""
-        phase = self.plays[self.phase_start - 1 :]
-        return phase[phase[:, 1] == arm][:, [0, 2]]
+        asked = self.phase_start, self.played, arm
+        if asked not in self.known:
+            phase = self.plays[self.phase_start - 1 :]
+            self.known[asked] = phase[phase[:, 1] == arm][:, [0, 2]]
+        return self.known[asked]
 
     def seen(self, arm: int) -> Plays:
         """O."""

@@ -62,14 +62,14 @@ def level(
 def pieces(world: World, arm: int) -> Iterator[tuple[float, int, int, int, float]]:
     """Of each increment: w_b, n_{b-1}, n_b, full_b and full_b + part_b."""
     x = edges_of(world.max_delay)
-    plays = world.of(arm)
+    plays, answers = world.of(arm), seen_in_order(world, arm)
     for b in range(1, len(x)):
         width = x[b] - x[b - 1]
         before = len(plays) if b == 1 else int((world.t - plays[:, 0] >= x[b - 1]).sum())
         old = world.t - plays[:, 0] >= x[b]
         full = int((plays[old][:, 1] >= x[b]).sum())
         part = 0.0
-        for d in seen_in_order(world, arm):
+        for d in answers:
             if x[b - 1] <= d < x[b]:
                 part += (d - x[b - 1]) / width
         yield width / world.max_delay, before, int(old.sum()), full, full + part
