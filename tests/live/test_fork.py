@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import tarry
+
 HEAD = """
 import gc, os, signal, sys, threading, time, traceback
 import tarry
@@ -72,7 +74,15 @@ def test_nothing_is_lost_by_a_child(ending: str, tmp_path: Path) -> None:
     if ending == "asks":
         assert "belongs to the parent; open an agent after the fork" in lines[0]
         assert lines[0].count(". ") == 0
-    assert run("print(opened().counts.returned)", tmp_path / "a.db") == ["250"]
+    with tarry.Agent(
+        tarry.DelayedUCB(),
+        arms=["a", "b"],
+        payoff="cost",
+        max_delay=60.0,
+        path=tmp_path / "a.db",
+        in_flight="keep",
+    ) as again:
+        assert again.counts.returned == 250
 
 
 def test_a_child_born_amid_other_threads_does_not_hang(tmp_path: Path) -> None:
