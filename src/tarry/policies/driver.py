@@ -13,6 +13,7 @@ perhaps late, and closes plays that reached age D. Nothing else is different bet
 
 from typing import Any
 
+from tarry.arrays import IntArray
 from tarry.ledger import Ledger
 from tarry.plays import CANCELLED, COMPLETE, FIRST_EDGE, OUT, Ages, Plays, SteadyAges
 from tarry.policies.protocol import STOP, aged, outlived, returned, started, withdrawn
@@ -73,7 +74,7 @@ def settle(
     """Time has reached `now`: tell of the plays up to number `last` that have become old enough."""
     complete(ledger, plays, ages, last, now)
     if hasattr(rule, "edges"):
-        tell_ages(rule, ledger, plays, ages, last, now)
+        tell_ages(rule, rule.edges, ledger, plays, ages, last, now)
 
 
 def complete(ledger: Ledger, plays: Plays, ages: Ages | SteadyAges, last: int, now: int) -> None:
@@ -89,9 +90,19 @@ def complete(ledger: Ledger, plays: Plays, ages: Ages | SteadyAges, last: int, n
 
 
 def tell_ages(
-    rule: Any, ledger: Ledger, plays: Plays, ages: Ages | SteadyAges, last: int, now: int
+    rule: Any,
+    edges: IntArray,
+    ledger: Ledger,
+    plays: Plays,
+    ages: Ages | SteadyAges,
+    last: int,
+    now: int,
 ) -> None:
-    """Plays that have reached an age that the rule asked for."""
+    """Plays that have reached an age that the rule asked for.
+
+    They are read from `ages`, which may follow fewer of them. The rule's own `edges` are handed in
+    for the compiler: of a rule that has none it does not know the call, and does not compile it.
+    """
     for edge in range(FIRST_EDGE, len(ages.edges)):
         for number in range(ages.first_due(edge, now), ages.end_due(edge, plays, last, now)):
             row = plays.row_of(number)
