@@ -7,6 +7,7 @@ choose otherwise from then on is recorded anew, and CHANGELOG.md says so.
     python -m tests.conformance.recorded     writes these cases anew, from the version imported
 """
 
+import functools
 import hashlib
 import json
 from pathlib import Path
@@ -23,6 +24,7 @@ SEEDS = range(12)
 RECORDED: dict[str, dict[str, str]] = json.loads(FILE.read_text())
 
 
+@functools.cache
 def worlds() -> dict[str, tuple[Problem, int]]:
     """The corners, and four worlds with room for restarts, ties and long waits."""
     return {
