@@ -31,15 +31,21 @@ OF_USERS = (
 )
 
 
-SAME = {"SurvivalRegression": "SurvivalThompson"}  # the same rule where requests do not differ
+# Families of policies whose rules call the same functions, and what else compiles such a rule.
+SAME = {"change": "survival", "contexts": "survival"}
+OF_FAMILIES = {"docs/concepts/change.md": "survival"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of one policy run in one process: two would compile its rule at once, for seconds."""
+    """Tests of one family of policies run in one process: another would compile the same again."""
     for item in items:
         if item.nodeid.startswith(OF_USERS):
             item.add_marker(pytest.mark.xdist_group("users"))
+            continue
+        document = item.nodeid.partition("::")[0]
+        if document in OF_FAMILIES:
+            item.add_marker(pytest.mark.xdist_group(OF_FAMILIES[document]))
             continue
         parameters = getattr(item, "callspec", None) and item.callspec.params  # type: ignore[attr-defined]
         case = parameters and (parameters.get("case") or parameters.get("policy"))
@@ -47,7 +53,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if policy.__module__.startswith("tarry.policies") and not item.get_closest_marker(
             "xdist_group"
         ):
-            item.add_marker(pytest.mark.xdist_group(SAME.get(policy.__name__, policy.__name__)))
+            family = policy.__module__.split(".")[2]
+            item.add_marker(pytest.mark.xdist_group(SAME.get(family, family)))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

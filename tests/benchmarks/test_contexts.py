@@ -39,7 +39,7 @@ def small(key: str, horizon: int) -> World:
     return world._replace(horizon=horizon, problem=problem)
 
 
-@pytest.mark.xdist_group("contexts")
+@pytest.mark.xdist_group("survival")
 def test_campaign_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Worlds are played, kept, not played again, and come to a page with its verdicts."""
     worlds = [small("segments cost", 200)]
@@ -68,7 +68,7 @@ def test_campaign_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "A mixture of the experts" in text.replace("\n", " ")
 
 
-@pytest.mark.xdist_group("contexts")
+@pytest.mark.xdist_group("survival")
 @pytest.mark.parametrize("world", list(simulated())[::2], ids=lambda world: world.title)
 def test_the_player_of_the_floor_knows_the_family(world: World) -> None:
     """The states that made a world give its mean payoffs, and its laws: chances sum up to 1."""
@@ -94,7 +94,7 @@ def test_the_player_of_the_floor_knows_the_family(world: World) -> None:
             assert total == pytest.approx(1.0)
 
 
-@pytest.mark.xdist_group("contexts")
+@pytest.mark.xdist_group("survival")
 def test_floor_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is a share of what uniform play loses, falls as more is seen, and is kept."""
     worlds = [world for world in simulated() if world.key.startswith(("useless", "segments"))]
@@ -112,7 +112,7 @@ def test_floor_in_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert lost(paid, np.ones(1)) == pytest.approx(1.0)  # best 2 and 2 in uniform plays, each 1
 
 
-@pytest.mark.xdist_group("contexts")
+@pytest.mark.xdist_group("survival")
 def test_peers_meet_the_requests_of_the_simulator() -> None:
     """A driven learner hears of an answer when it arrives, and its regret is the simulator's."""
     world = small("weibull cost", 400)
@@ -141,7 +141,7 @@ def test_peers_meet_the_requests_of_the_simulator() -> None:
     assert same.heard == {s: end for s, end in due.items() if end <= 400}
 
 
-@pytest.mark.xdist_group("contexts")
+@pytest.mark.xdist_group("survival")
 def test_peers_are_tuned_and_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the settings tried, each world gets the best of another seed; the page says all."""
     monkeypatch.setenv(OPTION, "never")

@@ -15,7 +15,7 @@ from tests.policies import literal_index as literal
 from tests.policies.test_literal import Transcription, compare, delays
 from tests.sizes import examples
 
-pytestmark = pytest.mark.xdist_group("IncrementUCB")  # which is compiled once
+pytestmark = pytest.mark.xdist_group("index")  # which is compiled once
 
 CASES: dict[str, tuple[Any, Any, Transcription]] = {
     "cost": (tarry.IncrementUCB(), "cost", literal.increment_ucb),

@@ -14,7 +14,7 @@ from tests.policies.literal_regime import regime_thompson
 from tests.policies.test_survival_literal import delays
 from tests.sizes import examples
 
-pytestmark = pytest.mark.xdist_group("RegimeThompson")  # which is compiled once
+pytestmark = pytest.mark.xdist_group("survival")  # which is compiled once
 
 
 @pytest.mark.parametrize("payoff", ["cost", "reward"])

@@ -10,7 +10,7 @@ from tarry.policies.protocol import Setting
 from tarry.randomness import SELECT, new_random
 from tarry.scenarios import Change, Hangs, LogNormal, Scenario, simulate
 
-pytestmark = pytest.mark.xdist_group("RegimeThompson")  # which is compiled once
+pytestmark = pytest.mark.xdist_group("survival")  # which is compiled once
 
 D = 10
 

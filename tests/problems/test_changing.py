@@ -36,6 +36,7 @@ def worlds() -> dict[str, Changing]:
     }
 
 
+@pytest.mark.xdist_group("baselines")  # whose loop over worlds that change is compiled once
 @pytest.mark.parametrize("payoff", ["cost", "reward"])
 @pytest.mark.parametrize("name", worlds())
 def test_regret_is_against_the_best_arm_of_each_step(name: str, payoff: Payoff) -> None:
