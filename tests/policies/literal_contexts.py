@@ -28,7 +28,6 @@ class Literal:
         self.first, self.second = np.zeros(shape), np.zeros(shape)
         self.seen: list[Any] = []  # features of all requests so far
         self.plays = np.zeros(self.arms, int)
-        self.answers = np.zeros(self.arms, int)  # those of them that are back
 
     def prior(self, mass: float, end: float) -> tuple[Any, Any]:
         """a_b and r_b."""
@@ -67,7 +66,6 @@ class Literal:
             made.append((arm, int(self.problem.delays(seed, t, arm)), x))
             for s in range(t, 0, -1):  # answers, the latest play first
                 played, delay, features = made[s - 1]
-                self.answers[played] += s + delay == t
                 if s + delay == t and delay < self.most:
                     b = sum(edge <= delay for edge in self.edges)
                     self.answered(s, played, b, delay, features)
@@ -128,18 +126,17 @@ class Regression(Literal):
         if contextual:
             n = min(n, self.m / (z @ np.linalg.inv(self.gram[arm]) @ z))
         rest = (1 - rng.random()) ** (1 / n)
-        share = self.answers[arm] / self.plays[arm]
         if contextual:
             two = np.zeros((2, 2 * self.m))
             two[0, : self.m] = two[1, self.m :] = z
             mean = two @ self.w[arm]
-            cov = two @ self.cov[arm] @ two.T * share / (1 + math.sqrt(self.m))
+            cov = two @ self.cov[arm] @ two.T / (1 + math.sqrt(self.m))
             one, other = rng.normal(), rng.normal()
             deviation = math.sqrt(max(cov[0, 0], 0))
             along = cov[0, 1] / deviation if deviation > 0 else 0.0
             change = mean[1] + along * one + math.sqrt(max(cov[1, 1] - along**2, 0)) * other
             tilts = np.clip(mean[0] + deviation * one + self.age * change, -5, 5)
-            y = self.tilted_mean_drawn(arm, np.exp(-tilts), share, rng)
+            y = self.tilted_mean_drawn(arm, np.exp(-tilts), rng)
         else:
             y = self.mean_drawn(arm, self.passes[arm], rng)
         return float(rest * ((1 - y) if self.reward else y))
@@ -150,42 +147,22 @@ class Regression(Literal):
         ratio = np.divide(self.events[arm], self.back[arm], out=np.ones(self.size), where=some)
         return self.tilted[arm] * ratio
 
-    def common_plays(self) -> Any:
-        """By bin: plays of the common curve that end, those that do not, payoff of the first."""
+    def tilted_mean_drawn(self, arm: int, factors: Any, rng: Any) -> float:
+        """Y with contexts: two plays of the common curve in each bin, passes times factors."""
         ended, beyond = self.back.sum(axis=0), self.tilted.sum(axis=0)
-        starts, plays = [0, *self.edges], []
-        for b in range(self.size):
-            known = ended[b] + beyond[b]
-            events = self.events[:, b].sum()
-            x = self.first[:, b].sum() / events if events else 0.0
-            shrunk = min(1.0, 2.0 / known) if known else 0.0
-            ends, stays = shrunk * ended[b], shrunk * beyond[b]
-            before = 0.75 ** np.arange(b, -1, -1)
-            gone, stayed = before @ ended[: b + 1], before @ beyond[: b + 1]
-            if self.reward and known < 32 and gone > 0:
-                pace = gone / (gone + stayed + 1)
-                new = (32 - known) * pace
-                middle = (starts[b] + starts[b + 1]) / 2 / self.most
-                x = (ends * x + new * middle) / (ends + new)
-                ends, stays = ends + new, stays + (32 - known) * (1 - pace)
-            plays.append((ends, stays, x))
-        return plays
-
-    def tilted_mean_drawn(self, arm: int, factors: Any, share: float, rng: Any) -> float:
-        """Y with contexts: plays of the common curve in each bin, passes times factors."""
         mean = square = 1.0
-        common = self.common_plays()
         for b in range(self.size - 1, -1, -1):
-            ends, stays, x = common[b]
-            if self.events[arm, b] + ends == 0:
+            if self.events[:, b].sum() == 0:
                 continue
-            e = self.first[arm, b] + ends * x
-            e2 = self.second[arm, b] + ends * x**2
-            r = (self.balanced(arm)[b] + stays) * factors[b]
-            n = self.events[arm, b] + ends + r
+            shrunk = min(1.0, 2.0 / (ended[b] + beyond[b]))
+            x = self.first[:, b].sum() / self.events[:, b].sum()
+            e = self.first[arm, b] + shrunk * ended[b] * x
+            e2 = self.second[arm, b] + shrunk * ended[b] * x**2
+            r = (self.balanced(arm)[b] + shrunk * beyond[b]) * factors[b]
+            n = self.events[arm, b] + shrunk * ended[b] + r
             square = e2 + e**2 + 2 * e * r * mean + r * (r + 1) * square
             square, mean = square / (n * (n + 1)), (e + r * mean) / n
-        return drawn_beta(mean, mean**2 + share * (square - mean**2), rng)
+        return drawn_beta(mean, square, rng)
 
     def mean_drawn(self, arm: int, passes: Any, rng: Any) -> float:
         """Y without contexts, with these passes."""

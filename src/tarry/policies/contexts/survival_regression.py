@@ -46,25 +46,21 @@ class SurvivalRegressionRule(NamedTuple):
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """Decide for which arms contexts matter, draw all mean payoffs, play the best."""
         self.scaler.look(plays, row)
-        self.common.gather(self.evidence, self.back, self.tilted, self.reward)
+        self.common.gather(self.evidence, self.back, self.tilted)
         coin = rng.random()
         best = 0
         least = 0.0
         for arm in range(len(ledger.plays)):
             blind = coin > 1.0 / (1.0 + math.exp(-self.belief[arm]))
-            answered = ledger.seen[arm] / max(ledger.plays[arm], 1)
-            value = self.draw_distance(arm, blind, answered, rng)
+            value = self.draw_distance(arm, blind, rng)
             fewer = ledger.plays[arm] < ledger.plays[best]
             if arm == 0 or value < least or (value == least and fewer):
                 best = arm
                 least = value
         return best
 
-    def draw_distance(self, arm: int, blind: bool, answered: float, rng: Random) -> float:
-        """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known.
-
-        The share `answered` of its plays is back; what the others will tell need not be explored.
-        """
+    def draw_distance(self, arm: int, blind: bool, rng: Random) -> float:
+        """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known."""
         if blind:
             return distance_drawn(self.evidence, arm, self.reward, 0.0, rng)
         known = self.evidence.known(arm)
@@ -74,9 +70,9 @@ class SurvivalRegressionRule(NamedTuple):
         doubt = self.familiar.doubt(arm, self.scaler.z)
         alike = m / doubt if doubt * known > m else known
         weight = (1.0 - rng.random()) ** (1.0 / alike)  # of the real plays: 1 - rho
-        share = answered / (1.0 + math.sqrt(m))
+        share = 1.0 / (1.0 + math.sqrt(m))
         steady, change = self.effects.draw_tilt(arm, self.scaler.z, share, rng)
-        mean = self.draw_tilted_mean(arm, steady, change, answered, rng)
+        mean = self.draw_tilted_mean(arm, steady, change, rng)
         return weight * (1.0 - mean if self.reward else mean)
 
     def passes(self, place: int) -> float:
@@ -85,13 +81,10 @@ class SurvivalRegressionRule(NamedTuple):
             return self.tilted[place]
         return self.tilted[place] * self.evidence.events[place] / self.back[place]
 
-    def draw_tilted_mean(
-        self, arm: int, steady: float, change: float, share: float, rng: Random
-    ) -> float:
+    def draw_tilted_mean(self, arm: int, steady: float, change: float, rng: Random) -> float:
         """`SurvivalEvidence.draw_mean`, with the odds of bin b tilted by steady + l_b change.
 
-        The plays in each bin are those of the arm and those of the common curve, as it is now. The
-        mean payoff is drawn with the part `share` of its variance.
+        The plays in each bin are those of the arm and those of the common curve, as it is now.
         """
         evidence = self.evidence
         mean = 1.0
@@ -110,7 +103,7 @@ class SurvivalRegressionRule(NamedTuple):
                 square = second + first * (first + 2.0 * beyond * mean) + again
                 square /= total * (total + 1.0)
                 mean = (first + beyond * mean) / total
-        return draw_beta(mean, mean * mean + share * (square - mean * mean), rng)
+        return draw_beta(mean, square, rng)
 
     def started(self, plays: Plays, row: int) -> None:
         """The request of a play widens the scales, and is one its arm knows; old evidence fades."""
@@ -202,16 +195,14 @@ class SurvivalRegression:
     -10..10.
 
     In a decision, contexts count for the arms for which U < 1 / (1 + e^-L), with one U, uniform in
-    0..1, for all of them; the others are drawn as for `SurvivalThompson`. With contexts, a draw has
-    less than its full variance: with f the share of the arm's plays that are back, the tilts of the
-    request are drawn from the law of w with f / (1 + sqrt(m)) of its variance. What the plays still
-    out will tell is on its way and need not be explored again. To the events and to the R - r_b
-    passes of every bin come two plays, or fewer, as they went in this bin for all arms together
-    (see `tarry.policies.contexts.common_curve`): an arm that is hardly known goes at the pace of
-    the others, which for rewards goes on at ages that hardly anybody has reached. The passes count
-    e^-tilt each. The mean payoff Y is then drawn from the Beta law with its mean and f times its
-    variance. The pseudo-play is as there, X = (1 - rho) Y for cost and 1 - (1 - rho)(1 - Y) for
-    reward, but among the plays for requests like this one, if they are fewer than usual:
+    0..1, for all of them; the others are drawn as for `SurvivalThompson`. With contexts, the tilts
+    of the request are drawn from the law of w with the share 1 / (1 + sqrt(m)) of its variance. To
+    the events and to the R - r_b passes of every bin come two plays, or fewer, as they went in this
+    bin for all arms together (see `tarry.policies.contexts.common_curve`): an arm that is hardly
+    known goes at the pace of the others. The passes count e^-tilt each. The mean payoff Y is then
+    drawn from the Beta law with its mean and variance. The pseudo-play is as there,
+    X = (1 - rho) Y for cost and 1 - (1 - rho)(1 - Y) for reward, but among the plays for requests
+    like this one, if they are fewer than usual:
 
         rho ~ Beta(1, min(n, m / z' Q z)),      Q = (I + sum of z z' over the arm's plays)^-1
 
