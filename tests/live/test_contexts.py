@@ -170,6 +170,7 @@ def test_bad_contexts_are_refused(context: Any, words: str) -> None:
         ({"x": str}, "'x' is <class 'str'>; give float"),
         ({"x": ["a", "a"]}, "different texts"),
         ({"": float}, "is called ''"),
+        ({"x": np.array(["a", "b"])}, "a list of different texts"),
         ({"x": [str(n) for n in range(1001)]}, "make 1001 columns, and at most 1000 are taken"),
     ],
 )
@@ -179,6 +180,16 @@ def test_bad_features_are_refused(features: Any, words: str) -> None:
         Agent(arms=["a"], features=features, **GIVEN)
     with pytest.raises(InputError, match="has no features"):
         Agent(arms=["a"], **GIVEN).ask(context={"x": 1})
+
+
+def test_a_set_of_texts_is_the_same_in_every_process(tmp_path: Path) -> None:
+    """Its order is that of the texts, since that of a set changes from process to process."""
+    texts = {"phone", "desktop", "watch", "car"}
+    with Agent(arms=["a"], features={"x": texts}, path=tmp_path / "x.db", **GIVEN) as agent:
+        agent.ask(context={"x": "car"})
+    listed = {"x": ["car", "desktop", "phone", "watch"]}
+    with Agent(arms=["a"], features=listed, path=tmp_path / "x.db", **GIVEN) as agent:
+        assert agent.counts.asked == 1
 
 
 def test_explained_for_a_request() -> None:

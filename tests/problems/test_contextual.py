@@ -29,6 +29,8 @@ every_problem = pytest.mark.parametrize("problem", SMALL.values(), ids=SMALL)
 def test_everything_about_segments_is_exact() -> None:
     """Means, best arms and gaps of each segment are those of its problem; weights average them."""
     assert np.array_equal(SEGMENTS.context_means, [PHONE.means, DESKTOP.means])
+    named = {"desktop": 3, "phone": 7}  # in any order
+    assert tarry.problems.segments({"phone": PHONE, "desktop": DESKTOP}, named) == SEGMENTS
     assert SEGMENTS.means == pytest.approx(0.7 * PHONE.means + 0.3 * DESKTOP.means)
     for payoff in ("cost", "reward"):
         gaps = [PHONE.gaps(payoff), DESKTOP.gaps(payoff)]
@@ -187,8 +189,16 @@ def test_a_large_delay_says_what_it_costs() -> None:
 
 LAW = Law([1], [1.0])
 BAD = {
-    "no laws": (lambda: contextual([], [[1.0]], 3), "1 contexts were given 0 laws"),
-    "odd laws": (lambda: contextual([LAW] * 3, np.eye(2), 3), "2 contexts were given 3 laws"),
+    "ragged features": (
+        lambda: tarry.problems.from_table([[1.0], [2.0, 3.0]], [[1, 2], [1, 2]], 5),
+        "The features are",
+    ),
+    "weights of other segments": (
+        lambda: tarry.problems.segments({"a": PHONE, "b": PHONE}, weights={"a": 1, "c": 2}),
+        "must be for the segments a, b",
+    ),
+    "no laws": (lambda: contextual([], [[1.0]], 3), "Laws given: 0, contexts: 1;"),
+    "odd laws": (lambda: contextual([LAW] * 3, np.eye(2), 3), "Laws given: 3, contexts: 2;"),
     "one dimension": (lambda: contextual([LAW], [1.0], 3), r"shape \(1,\)"),
     "infinite": (lambda: contextual([LAW], [[np.inf]], 3), "A feature is infinite"),
     "weights": (lambda: contextual([LAW], [[1.0]], 3, [0.0]), "1 positive numbers"),

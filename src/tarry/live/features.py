@@ -177,12 +177,14 @@ def _kind(name: Any, kind: Any) -> Any:
     """A kind in the form that is kept: Numeric, Cyclic or a tuple of texts."""
     if not isinstance(name, str) or not name:
         raise InputError(f"A feature is called {name!r}; give text that is not empty.")
-    if kind in (float, int):
+    if kind is float or kind is int:
         return Numeric()
     if isinstance(kind, Numeric | Cyclic):
         return kind
-    listed = list(kind) if isinstance(kind, list | tuple | set) else []
+    listed = list(kind) if isinstance(kind, list | tuple | set | frozenset) else []
     texts = all(isinstance(value, str) for value in listed)
+    if texts and isinstance(kind, set | frozenset):
+        listed.sort()  # the order of a set is another one in the next process
     if not listed or not texts or len(set(listed)) < len(listed):
         raise InputError(
             f"The feature {name!r} is {shortened(kind)}; give float, tarry.numeric(...), "

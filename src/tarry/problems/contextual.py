@@ -104,7 +104,7 @@ class Contextual(Problem):
     def _size(self) -> str:
         count, width = self.rows.shape
         numbers = f"{width} {'feature' if width == 1 else 'features'}"
-        return f"{super()._size()}, {count} contexts of {numbers}"
+        return f"{super()._size()}, {count} {'context' if count == 1 else 'contexts'} of {numbers}"
 
     def __str__(self) -> str:
         tables, plays = (as_size(size) for size in (self.table_bytes, self.row_bytes))
@@ -149,7 +149,7 @@ def contextual(
         raise InputError(f"The laws are {shortened(laws)}; each must be a tarry.problems.Law.")
     if not every or len(every) % len(rows):
         raise InputError(
-            f"{len(rows)} contexts were given {len(every)} laws; there must be as many for each."
+            f"Laws given: {len(every)}, contexts: {len(rows)}; each context must have as many laws."
         )
     arms = len(every) // len(rows)
     size = CELL_BYTES * sum(len(law.values) for law in every)

@@ -24,7 +24,8 @@ def segments(problems: Any, weights: Any = None) -> Contextual:
 
     Args:
         problems: {name of the segment: problem}, all with the same arms and the same max_delay.
-        weights: how often each segment comes, in any unit; None for equally often.
+        weights: how often each segment comes, in any unit: numbers in the order of the segments, or
+            a dict of them by name; None for equally often.
 
     >>> import tarry
     >>> phone = tarry.problems.deterministic([20, 50], max_delay=100, names=["fra", "ams"])
@@ -55,6 +56,13 @@ def segments(problems: Any, weights: Any = None) -> Contextual:
                 "arms and max_delay must be the same."
             )
     names = check_names(list(problems), len(problems))
+    if isinstance(weights, Mapping):
+        if set(weights) != set(problems):
+            raise InputError(
+                f"The weights are for {shortened(list(weights))}; they must be for the segments "
+                f"{', '.join(names)}."
+            )
+        weights = [weights[name] for name in problems]
     laws = [law for problem in problems.values() for law in problem.laws]
     told = names, f"segments({', '.join(names)})"
     return contextual(laws, np.eye(len(names)), first.max_delay, weights, first.names, names, *told)
@@ -97,7 +105,7 @@ def from_table(
     columns = column_names(features)
     names = names if names is not None else column_names(times)
     label = f"from_table of {len(delays)} rows"
-    table = np.asarray(features)
+    table = check_numbers(features, "The features")
     if table.ndim != 2 or len(table) != len(delays):
         raise InputError(
             f"The features have shape {table.shape} and the times {delays.shape}; both must have "
