@@ -279,6 +279,33 @@ def test_insisting_on_compiled_code_is_refused_with_the_reason(rule: Any) -> Non
         play(rule, mode="compiled")
 
 
+class Weighted(NamedTuple):
+    """Compiles with one weight for each arm, and not with one for all."""
+
+    weights: Any
+    shares: Any = 0
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Rng) -> int:
+        """The same arm in both cases."""
+        return int(np.min(np.atleast_1d(self.weights)))
+
+
+@pytest.mark.parametrize("first", [0, 1], ids=["compiles first", "compiles last"])
+def test_whether_a_rule_compiles_is_told_of_its_fields_too(first: int) -> None:
+    """A class of rules that compiles with some types of fields says nothing of it with others."""
+    shares = (0, 0.0)[first]  # other types, of which nothing is known yet
+    rules = [Weighted(np.ones(4), shares), Weighted(1.0, shares)]
+    for rule in (rules[first], rules[1 - first]):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            run = play(lambda setting, rule=rule: rule, horizon=50)
+        assert run.mode == ("compiled" if rule is rules[0] else "interpreted")
+        assert [w.category for w in caught] == [tarry.InterpretedWarning] * (rule is rules[1])
+        assert set(run.arms.tolist()) == {1}
+    with pytest.raises(PolicyError, match=r"cannot run compiled: Numba says [^\n]*\.$"):
+        play(lambda setting: rules[1], mode="compiled")
+
+
 class Silent(NamedTuple):
     """Forgets to return."""
 
