@@ -128,6 +128,18 @@ def empty_plays(most: int, *, regular: bool = False, features: int = 0) -> Plays
     )
 
 
+def wide(plays: Plays) -> Plays:
+    """The table with all whole numbers in 64 bits, as compiled code reckons with them.
+
+    NumPy reckons with those of 32 bits in 32, so a user's rule that is interpreted, and takes the
+    square of a delay, would get another number than a compiled one.
+    """
+    arm, delay, ahead = (
+        np.asarray(column, np.int64) for column in (plays.arm, plays.delay, plays.ahead)
+    )
+    return plays._replace(arm=arm, delay=delay, ahead=ahead)
+
+
 def room_of(most: int, features: int = 0) -> int:
     """Bytes of a `regular` table with room for `most` plays, and of its calendar."""
     return (1 << most.bit_length()) * (ROW_BYTES + 8 * features)

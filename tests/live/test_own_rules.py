@@ -80,6 +80,42 @@ def test_going_outside_an_array_is_the_same_error_live() -> None:
         assert agent._core.open.rule.turns.tolist() == [2.0]
 
 
+class Product(NamedTuple):
+    """Reckons with the arm of its play."""
+
+    crowding: int
+    products: SharedState[FloatArray]
+
+    def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> int:
+        """The second arm."""
+        return 1
+
+    def returned(self, plays: Any, row: int, now: int, rng: Any) -> None:
+        """A product beyond 32 bits."""
+        self.products[0] = plays.arm[row] * 46341 * 46341
+        self.products[1] = plays.ahead[row] * 46341 * 46341
+
+
+class Producing:
+    """Starts the rule."""
+
+    def start(self, setting: Setting) -> Product:
+        """The rule."""
+        return Product(1, np.zeros(2))
+
+
+def test_whole_numbers_are_the_same_live() -> None:
+    """Also where their products do not fit into 32 bits, and after arms have changed."""
+    agent = opened(Producing())
+    agent.ask()
+    agent.tell(agent.ask(), 0.5)
+    assert agent._core.open.rule.products.tolist() == [46341.0**2] * 2
+    agent.add_arm("c")
+    agent.ask()
+    table = agent._core.open.plays
+    assert {np.asarray(column).dtype for column in (table.arm, table.ahead)} == {np.dtype(np.int64)}
+
+
 def test_a_hook_that_fails_is_told_with_its_line(caplog: pytest.LogCaptureFixture) -> None:
     """The log names the line of the user's code at which a fact could not be learnt."""
     agent = opened(Wrong("returned"))

@@ -24,7 +24,7 @@ from tarry.ledger import Ledger, empty_ledger
 from tarry.live.desk import INTERPRETED, Desk, Steps
 from tarry.live.guard import Guarded
 from tarry.live.leased_desk import LeasedDesk
-from tarry.plays import ALL, AT_ONCE, NOBODY, Ages, Plays, empty_plays, no_ages
+from tarry.plays import ALL, AT_ONCE, NOBODY, Ages, Plays, empty_plays, no_ages, wide
 from tarry.policies.check import check_rule, rule_edges
 from tarry.policies.label import policy_label
 from tarry.policies.own_code import code_fingerprint, rule_fingerprint
@@ -86,7 +86,9 @@ class Maker:
     def plays(self, rows: int = FIRST_ROWS) -> Plays:
         """An empty table."""
         table = empty_plays(rows - 1, features=self.features)
-        return Plays(*map(of_python, table)) if self.listed else table
+        if self.listed:
+            return Plays(*map(of_python, table))
+        return table if self.ours else wide(table)
 
     def ages(self) -> Ages:
         """No play has reached any age."""
@@ -259,4 +261,4 @@ def _claimed(column: Any, arms: Sequence[Any]) -> Any:
                 place[arm.index] = new
         there = place[np.asarray(desk.plays.arm)]
         whose = np.where(there == NOBODY, whose, there)
-    return of_python(whose) if isinstance(column, array) else whose
+    return of_python(whose) if isinstance(column, array) else whose.astype(column.dtype)

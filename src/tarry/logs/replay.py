@@ -30,7 +30,7 @@ from tarry.arrays import FloatArray, IntArray
 from tarry.checks import check_payoff, check_whole
 from tarry.ledger import empty_ledger
 from tarry.logs.worlds import ticks_of, unit_of
-from tarry.plays import empty_plays, steady_ages
+from tarry.plays import empty_plays, steady_ages, wide
 from tarry.policies.check import check_policy, check_rule, rule_edges
 from tarry.policies.driver import book_answer, book_start, decide, settle
 from tarry.policies.label import policy_label
@@ -170,7 +170,7 @@ def play_queues(
     """Arms and delays of one run, until its last play or until a queue is empty."""
     rule: Any = policy.start(setting)
     check_rule(rule, policy)
-    ledger, plays = empty_ledger(setting.arms), empty_plays(setting.max_delay, regular=True)
+    ledger, plays = empty_ledger(setting.arms), wide(empty_plays(setting.max_delay, regular=True))
     ages = steady_ages(setting.max_delay, rule_edges(rule, policy, setting.max_delay))
     rng = new_random(seed)
     waiting = [iter(queue.tolist()) for queue in queues]

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import numpy as np
+
 from tarry.checks import as_whole
 from tarry.errors import PolicyError
 from tarry.ledger import Ledger
-from tarry.plays import Plays
+from tarry.plays import Plays, wide
 from tarry.policies.protocol import FIELDS, HOOKS, STOP
 from tarry.randomness import Random
+from tarry.simulation.calendar import Calendar
 from tarry.simulation.loop import run_steps
 
 
@@ -35,6 +38,13 @@ class Watched:
         return arm
 
 
+def widened(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of the loop, with 64 bits for all whole numbers that a rule is handed."""
+    rule, ledger, plays, ages, calendar, *rest = arguments
+    rows = Calendar(*(column.astype(np.int64) for column in calendar))
+    return (rule, ledger, wide(plays), ages, rows, *rest)
+
+
 def run_interpreted(rule: Any, *arguments: Any) -> None:
-    """`run_steps`, interpreted, for a rule that may be anything."""
+    """`run_steps`, interpreted, for a rule that may be anything; the arguments are `widened`."""
     run_steps(Watched(rule), *arguments)

@@ -23,7 +23,7 @@ from tarry.problems.problem import Payoff, Problem
 from tarry.randomness import new_random
 from tarry.simulation.blame import OutOfRange, blamed, found_again
 from tarry.simulation.calendar import empty_calendar
-from tarry.simulation.interpreted import run_interpreted
+from tarry.simulation.interpreted import run_interpreted, widened
 from tarry.simulation.loop import (
     LINE,
     MISUSED,
@@ -147,12 +147,14 @@ def play(
 
     arguments = begun(steps)
     run_steps, chosen_mode, why = _loop_for(policy, arguments, mode)
+    if chosen_mode == "interpreted":
+        arguments = widened(arguments)
     try:
         tape = _run(run_steps, arguments, horizon, progress)
     except OutOfRange as signal:
         where = signal
         if chosen_mode == "compiled":
-            with_loop = (partial(_advance, run_steps), partial(_advance, run_interpreted))
+            with_loop = (partial(_advance, run_steps), _advance_interpreted)
             where = found_again(lambda: begun(np.array([horizon])), where, *with_loop)
         raise blamed(policy, where) from where.__cause__
     stopped = int(tape.marks[STOPPED])
@@ -229,6 +231,10 @@ def _advance(
     """Play up to and including step `last`."""
     *front, _, rng = arguments
     return (*front, _run(run_steps, arguments, last, None), rng)
+
+
+def _advance_interpreted(arguments: tuple[Any, ...], last: int) -> tuple[Any, ...]:
+    return _advance(run_interpreted, widened(arguments), last)
 
 
 def _loop_for(
