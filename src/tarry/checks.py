@@ -76,6 +76,16 @@ def as_size(size: int) -> str:
     return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.1f} MiB"
 
 
+def as_index(value: Any) -> int | None:
+    """`value` as an int if it is of a type of whole numbers, so not for 1.0 or True; else None."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
 def as_whole(value: Any) -> int | None:
     """`value` as an int, or None if it is no whole number (booleans are none)."""
     if isinstance(value, bool | np.bool_ | str):

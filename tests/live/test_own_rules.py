@@ -116,6 +116,50 @@ def test_whole_numbers_are_the_same_live() -> None:
     assert {np.asarray(column).dtype for column in (table.arm, table.ahead)} == {np.dtype(np.int64)}
 
 
+class Astray(NamedTuple):
+    """Does something wrong at its third turn."""
+
+    wrong: str
+    phase: SharedState[FloatArray]
+
+    def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> Any:
+        """The second arm."""
+        third = plays.number[row] == 3
+        self.phase[0] = 1
+        self.phase[1] += {"back": -1, "many": 65}.get(self.wrong, 1) if third else 1
+        return 1.0 if third and self.wrong == "float" else 1
+
+
+class AstrayPolicy(Wrong):
+    """Starts the rule with one of its mistakes."""
+
+    def start(self, setting: Setting) -> Any:
+        """The rule."""
+        return Astray(self.wrong, np.zeros(2, np.int64))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("back", "counts more than 64 failed phases at play 3, or fewer than before"),
+        ("many", "counts more than 64 failed phases at play 3, or fewer than before"),
+        ("float", r"chose 1\.0 among 2 arms; `select` returns the number of an arm, an int"),
+    ],
+)
+def test_what_simulation_refuses_is_refused_live(wrong: str, words: str) -> None:
+    """Failed phases counted back, or many at once, and a fraction for an arm; nothing changes."""
+    agent = opened(AstrayPolicy(wrong))
+    for _ in range(2):
+        agent.tell(agent.ask(), 0.5)
+    before, phase = agent.counts[:5], agent._core.open.ledger.phase[0]
+    for _ in range(2):
+        with pytest.raises(PolicyError, match=words):
+            agent.ask()
+        assert agent.counts[:5] == before
+        assert agent._core.open.rule.phase.tolist() == [1, 2]
+        assert agent._core.open.ledger.phase[0] == phase
+
+
 def test_a_hook_that_fails_is_told_with_its_line(caplog: pytest.LogCaptureFixture) -> None:
     """The log names the line of the user's code at which a fact could not be learnt."""
     agent = opened(Wrong("returned"))

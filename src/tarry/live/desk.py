@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from tarry.arrays import arrays_of, is_tuple
-from tarry.checks import as_whole
+from tarry.checks import as_index
 from tarry.errors import PolicyError
 from tarry.inspection import in_package
 from tarry.ledger import Ledger
@@ -32,8 +32,8 @@ from tarry.policies.driver import (
     settle_decide_and_start,
 )
 from tarry.policies.label import policy_label
-from tarry.policies.outside import goes_outside
-from tarry.policies.protocol import STOP, follow_phase
+from tarry.policies.outside import goes_outside, miscounts
+from tarry.policies.protocol import MOST_FAILED, STOP, follow_phase
 from tarry.randomness import Random
 
 
@@ -137,9 +137,13 @@ class Desk:
             return self.steps.settle_and_decide(rule, ledger, plays, ages, number, now, self.rng)
         settle(rule, ledger, plays, ages, number - 1, now)
         before = [numbers[:].copy() for numbers in self._decided]
+        failed = self.rule.phase[1] if self.phased else 0
         chosen = None
         try:
-            chosen = self._arm_meant(decide(rule, ledger, plays, ages, number, now, self.rng))
+            choice = decide(rule, ledger, plays, ages, number, now, self.rng)
+            if self.phased and not failed <= self.rule.phase[1] <= failed + MOST_FAILED:
+                raise miscounts(self.policy, f"play {number}")
+            chosen = self._arm_meant(choice)
         except IndexError as error:
             raise goes_outside(self.policy, error) from error
         finally:
@@ -188,11 +192,11 @@ class Desk:
 
     def _arm_meant(self, choice: object) -> int:
         """The choice as a number, if it is one of an arm or a stop."""
-        arm = as_whole(choice)
+        arm = as_index(choice)
         if arm is None or not (arm == STOP or 0 <= arm < len(self.arms)):
             raise PolicyError(
                 f"{policy_label(self.policy)} chose {choice!r} among {len(self.arms)} arms; "
-                f"`select` returns the number of an arm, or -1 to stop."
+                f"`select` returns the number of an arm, an int, or -1 to stop."
             )
         return arm
 

@@ -27,14 +27,16 @@ import numpy as np
 from scipy.special import chdtrc
 
 from tarry.arrays import FloatArray, IntArray
-from tarry.checks import check_payoff, check_whole
+from tarry.checks import as_index, check_payoff, check_whole
+from tarry.errors import PolicyError
 from tarry.ledger import empty_ledger
 from tarry.logs.worlds import ticks_of, unit_of
 from tarry.plays import empty_plays, steady_ages, wide
 from tarry.policies.check import check_policy, check_rule, rule_edges
 from tarry.policies.driver import book_answer, book_start, decide, settle
 from tarry.policies.label import policy_label
-from tarry.policies.protocol import Policy, Setting, follow_phase
+from tarry.policies.outside import miscounts
+from tarry.policies.protocol import MOST_FAILED, STOP, Policy, Setting, follow_phase
 from tarry.randomness import new_random
 from tarry.survival_curve import SurvivalCurve
 from tarry.tables import counted, number
@@ -180,7 +182,14 @@ def play_queues(
     failures = 0
     for step in range(1, setting.horizon + 1):
         arm = decide(rule, ledger, plays, ages, step, step, rng)
-        failures = follow_phase(rule, ledger, failures)
+        before, failures = failures, follow_phase(rule, ledger, failures)
+        if not before <= failures <= before + MOST_FAILED:
+            raise miscounts(policy, f"step {step}")
+        if as_index(arm) is None:
+            raise PolicyError(
+                f"{policy_label(policy)} chose {arm!r} at step {step}; `select` returns the number "
+                f"of an arm, an int, or {STOP} to stop."
+            )
         delay = next(waiting[arm], None) if 0 <= arm < setting.arms else None
         if delay is None:
             break

@@ -36,6 +36,11 @@ from tarry.randomness import RETURN, Random
 STOP = -1  # what `select` returns when a rule gives up: CSE and RSE on their own, after a failure
 
 
+# Phases of a rule that may fail at once. Where history is kept, a test fails at most log2(D) < 32
+# times.
+MOST_FAILED = 64
+
+
 class Setting(NamedTuple):
     """What a policy is told before its first play."""
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tarry.checks import as_whole
+from tarry.checks import as_index
 from tarry.errors import PolicyError
 from tarry.ledger import Ledger
 from tarry.plays import Plays, wide
@@ -29,11 +29,12 @@ class Watched:
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """The rule's choice."""
         choice = self.rule.select(ledger, plays, row, now, rng)
-        arm = as_whole(choice)
+        arm = as_index(choice)
         if arm is None:
             raise PolicyError(
                 f"{type(self.rule).__name__}.select returned {choice!r} at step "
-                f"{plays.number[row]}; it must return the number of an arm, or {STOP} to stop."
+                f"{plays.number[row]}; it must return the number of an arm, an int, or {STOP} "
+                f"to stop."
             )
         return arm
 

@@ -6,15 +6,14 @@ from tarry.arrays import FloatArray, IntArray
 from tarry.ledger import Ledger
 from tarry.plays import Plays, SteadyAges
 from tarry.policies.driver import book_seen, book_start, decide, settle
-from tarry.policies.protocol import STOP, follow_phase
+from tarry.policies.protocol import MOST_FAILED, STOP, follow_phase
 from tarry.problems.world import AnyWorld
 from tarry.randomness import Random
 from tarry.simulation.calendar import Calendar
 
 # The running numbers of a tape.
 STEP, LINE, RESTARTS, STOPPED, MISUSED = range(5)
-# A test may fail several times at once when history is kept: at most log2(D) < 32 times.
-SPARE_RESTARTS = 64
+SPARE_RESTARTS = MOST_FAILED  # room on a tape for what one step may bring
 NO_ARM, TOO_MANY_FAILURES = 1, 2  # what a rule did wrong, in tape.marks[MISUSED]
 
 

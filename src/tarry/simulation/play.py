@@ -17,6 +17,7 @@ from tarry.ledger import empty_ledger
 from tarry.plays import empty_plays, room_of, steady_ages
 from tarry.policies.check import check_policy, check_rule, rule_edges
 from tarry.policies.label import policy_label
+from tarry.policies.outside import miscounts
 from tarry.policies.own_code import rule_fingerprint, stands_alone
 from tarry.policies.protocol import Policy, Setting
 from tarry.problems.problem import Payoff, Problem
@@ -159,10 +160,7 @@ def play(
         raise blamed(policy, where) from where.__cause__
     stopped = int(tape.marks[STOPPED])
     if tape.marks[MISUSED] == TOO_MANY_FAILURES:
-        raise PolicyError(
-            f"{policy_label(policy)} counts more than {SPARE_RESTARTS} failed phases at step "
-            f"{stopped}, or fewer than before; phase[1] grows by one for each phase that fails."
-        )
+        raise miscounts(policy, f"step {stopped}")
     if tape.marks[MISUSED]:
         raise PolicyError(
             f"{policy_label(policy)} chose an arm outside 0..{problem.arms - 1} at step {stopped}; "
