@@ -90,6 +90,11 @@ def is_tuple(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
+def is_writable(array: Any) -> bool:
+    """Whether an array, or a list, can be changed."""
+    return not isinstance(array, np.ndarray) or array.flags.writeable
+
+
 @functools.lru_cache(maxsize=256)  # every snapshot of an agent asks
 def roles_of(cls: type) -> dict[str, Role]:
     """The roles that the fields of a NamedTuple class name, by field."""

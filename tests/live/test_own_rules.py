@@ -160,6 +160,53 @@ def test_what_simulation_refuses_is_refused_live(wrong: str, words: str) -> None
         assert agent._core.open.ledger.phase[0] == phase
 
 
+class Fixed(NamedTuple):
+    """Has an array that cannot be written to, and writes to it, or stops, at its third turn."""
+
+    wrong: str
+    weights: SharedState[FloatArray]
+    turns: SharedState[FloatArray]
+
+    def select(self, ledger: Any, plays: Any, row: int, now: int, rng: Any) -> int:
+        """The first arm."""
+        self.turns[0] += 1
+        if self.turns[0] == 3 and self.wrong == "write":
+            self.weights[0] = 5.0  # written
+        return STOP if self.turns[0] == 3 and self.wrong == "stop" else 0
+
+
+class FixedPolicy(Wrong):
+    """Starts the rule with one of its mistakes."""
+
+    def start(self, setting: Setting) -> Any:
+        """The rule."""
+        weights = np.ones(2)
+        weights.flags.writeable = False
+        return Fixed(self.wrong, weights, np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"), [("write", PolicyError), ("stop", LiveError), ("", None)]
+)
+def test_an_array_may_be_read_only(wrong: str, error: Any, tmp_path: Path) -> None:
+    """Reading it, putting back a decision, arms that come and a restart leave it alone."""
+    agent = opened(FixedPolicy(wrong), tmp_path / "a.db")
+    for _ in range(2):
+        agent.tell(agent.ask(), 0.5)
+    if error:
+        with pytest.raises(error) as caught:
+            agent.ask()
+        told = f"writes to a read-only array, Fixed.weights ({place('written')})"
+        assert (told in str(caught.value)) == (wrong == "write")
+        assert agent._core.open.rule.turns.tolist() == [2.0]
+    agent.add_arm("c")
+    agent.remove_arm("c")
+    agent.close()
+    with opened(FixedPolicy(wrong), tmp_path / "a.db") as again:
+        assert again._core.open.rule.turns.tolist() == [2.0]
+        assert again._core.open.rule.weights.tolist() == [1.0, 1.0]
+
+
 def test_a_hook_that_fails_is_told_with_its_line(caplog: pytest.LogCaptureFixture) -> None:
     """The log names the line of the user's code at which a fact could not be learnt."""
     agent = opened(Wrong("returned"))

@@ -71,3 +71,54 @@ def test_failed_phases_are_not_counted_back() -> None:
     policy: Any = Cleared(Backing(np.zeros(2, np.int64)))
     with pytest.raises(PolicyError, match=words):
         play_queues(policy, Setting(1, 9, 30, reward=False), [np.ones(30, int)], seed=0)
+
+
+def fixed(*numbers: float) -> FloatArray:
+    """An array that cannot be written to."""
+    array = np.array(numbers)
+    array.flags.writeable = False
+    return array
+
+
+class Writing(NamedTuple):
+    """Writes to its array."""
+
+    values: FloatArray
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
+        """The first arm."""
+        self.values[0] += 1.0  # written
+        return 0
+
+
+class Reading(NamedTuple):
+    """Reads a constant, and counts elsewhere."""
+
+    values: FloatArray
+    turns: FloatArray
+
+    def select(self, ledger: Ledger, plays: Any, row: int, now: int, rng: Any) -> int:
+        """The third arm."""
+        self.turns[0] += 1.0
+        return int(self.values[0])
+
+
+def test_writing_to_a_read_only_array_is_told_with_its_line() -> None:
+    """And what to do instead; a constant that is only read may be read-only."""
+    advice = r"; let `start` make a copy, as in array\.copy\(\)\.$"
+    words = r"Cleared.* writes to a read-only array, Writing.values \(.*: self.values\[0\] \+= 1"
+    policy = Cleared(Writing(fixed(0.0)))
+    with pytest.raises(PolicyError, match=rf"{words}.*\){advice}"):
+        play(policy, "interpreted")
+    with pytest.raises(PolicyError, match=rf"compiled: it writes to a read-only array{advice}"):
+        play(policy, "compiled")
+    for mode in ("compiled", "interpreted"):
+        assert set(play(Cleared(Reading(fixed(2.0), np.zeros(1))), mode).arms.tolist()) == {2}
+
+
+def test_an_array_without_dimensions_is_refused() -> None:
+    """Compiled code and Python disagree on what can be done with it."""
+    words = "Writing.values is an array without dimensions; give a number, or an array of one"
+    for mode in ("compiled", "interpreted"):
+        with pytest.raises(PolicyError, match=words):
+            play(Cleared(Writing(np.array(3.0))), mode)

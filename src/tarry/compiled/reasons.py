@@ -49,6 +49,8 @@ def in_words(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not isinstance(error, NumbaError):
         return f"Numba fails with {type(error).__name__} {' '.join(lines[:1])!r}"
+    if "Cannot modify readonly array" in str(error):
+        return "it writes to a read-only array; let `start` make a copy, as in array.copy()"
     chosen = _CHOSEN.search(str(error))
     kind = next(filter(None, chosen.groups())) if chosen else "int64"
     if not kind.startswith("int"):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from tarry.arrays import arrays_of, is_tuple
+from tarry.arrays import arrays_of, is_tuple, is_writable
 from tarry.checks import as_index
 from tarry.errors import PolicyError
 from tarry.inspection import in_package
@@ -32,7 +32,7 @@ from tarry.policies.driver import (
     settle_decide_and_start,
 )
 from tarry.policies.label import policy_label
-from tarry.policies.outside import goes_outside, miscounts
+from tarry.policies.outside import goes_outside, miscounts, writes_read_only
 from tarry.policies.protocol import MOST_FAILED, STOP, follow_phase
 from tarry.randomness import Random
 
@@ -146,6 +146,11 @@ class Desk:
             chosen = self._arm_meant(choice)
         except IndexError as error:
             raise goes_outside(self.policy, error) from error
+        except ValueError as error:
+            told = writes_read_only(self.policy, self.rule, error)
+            if told is None:
+                raise
+            raise told from error
         finally:
             if chosen is None or (chosen == STOP and not in_package(type(self.rule))):
                 for numbers, old in zip(self._decided, before, strict=True):
@@ -202,11 +207,18 @@ class Desk:
 
 
 def _changed_by_decisions(rule: Any) -> list[Any]:
-    """The arrays of a rule that `select` may write to: of a user's, any; if no NamedTuple, none."""
+    """The arrays of a rule that `select` may write to: of a user's, any; if no NamedTuple, none.
+
+    What is read-only stays as it is, and cannot be put back.
+    """
     if not is_tuple(rule):
         return []
     ours = in_package(type(rule))
-    return [a for _, a, role in arrays_of(rule) if not (ours and role and role.only_read)]
+    return [
+        array
+        for _, array, role in arrays_of(rule)
+        if is_writable(array) and not (ours and role and role.only_read)
+    ]
 
 
 def grow(desks: Sequence[Desk]) -> None:

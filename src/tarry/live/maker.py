@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tarry.arrays import arrays_of, is_tuple
+from tarry.arrays import arrays_of, is_tuple, is_writable
 from tarry.errors import LiveError
 from tarry.inspection import in_package, is_ours
 from tarry.ledger import Ledger, empty_ledger
@@ -197,6 +197,8 @@ class Maker:
         ]
         common = {path: array for path, array, _ in arrays_of(donor)}
         for path, new, role in arrays_of(fresh):
+            if not is_writable(new):  # it follows from the settings, whatever its role is
+                continue
             if role is not None and role.kept:
                 self._check_size(path, len(common[path]), len(new))
                 new[:] = common[path]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tarry.arrays import IntArray, Role, arrays_of, is_tuple
+from tarry.arrays import IntArray, Role, arrays_of, is_tuple, is_writable
 from tarry.live import curve
 from tarry.live.arms import arm_of_slot
 from tarry.live.core import Core
@@ -217,7 +217,7 @@ def _fill(array: Any, saved: IntArray, role: Role | None, path: str) -> None:
     """Write saved numbers into an array of a fresh rule."""
     if len(array) != len(saved):
         raise ValueError(f"{len(saved)} numbers in the place of {len(array)} for {path}")
-    if role is not None and role.name == "Constant":
+    if (role is not None and role.name == "Constant") or not is_writable(array):
         if not np.array_equal(np.asarray(array), saved):
             raise ValueError(f"other numbers for {path}")
         return

@@ -113,11 +113,16 @@ def _check_edges_are_named(rule: Any) -> None:
 
 
 def _check_arrays(rule: Any) -> None:
-    """Refuse a user's arrays of small numbers: compiled and interpreted code treat them unlike."""
+    """Refuse a user's arrays that compiled and interpreted code treat unlike."""
     if not is_tuple(rule) or in_package(type(rule)):
         return
     for path, array, _ in arrays_of(rule):
         kind = getattr(array, "dtype", None)
+        if isinstance(array, np.ndarray) and array.ndim == 0:
+            raise PolicyError(
+                f"{type(rule).__name__}.{path} is an array without dimensions; give a number, or "
+                f"an array of one."
+            )
         if kind is not None and kind not in (np.int64, np.float64):
             raise PolicyError(
                 f"{type(rule).__name__}.{path} is an array of {kind}, with which compiled and "

@@ -2,7 +2,8 @@
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from tarry.ledger import empty_ledger
 from tarry.plays import empty_plays, room_of, steady_ages
 from tarry.policies.check import check_policy, check_rule, rule_edges
 from tarry.policies.label import policy_label
-from tarry.policies.outside import miscounts
+from tarry.policies.outside import miscounts, writes_read_only
 from tarry.policies.own_code import rule_fingerprint, stands_alone
 from tarry.policies.protocol import Policy, Setting
 from tarry.problems.problem import Payoff, Problem
@@ -151,7 +152,8 @@ def play(
     if chosen_mode == "interpreted":
         arguments = widened(arguments)
     try:
-        tape = _run(run_steps, arguments, horizon, progress)
+        with _read_only_told(policy, arguments[0]):
+            tape = _run(run_steps, arguments, horizon, progress)
     except OutOfRange as signal:
         where = signal
         if chosen_mode == "compiled":
@@ -183,6 +185,18 @@ def play(
         why=why,
         contexts=problem.contexts(seed, kept),
     )
+
+
+@contextmanager
+def _read_only_told(policy: Policy, rule: Any) -> Iterator[None]:
+    """Only the interpreter comes here with it: such a rule is not compiled."""
+    try:
+        yield
+    except ValueError as error:
+        told = writes_read_only(policy, rule, error)
+        if told is None:
+            raise
+        raise told from error
 
 
 def _blank_tape(steps: Steps | None, horizon: int) -> Tape:
