@@ -26,7 +26,7 @@ run = tarry.play({policy}, problem, payoff="cost", horizon=600)
 from tarry.compiled import cache
 from tarry.simulation.machine import LOOP
 stats = LOOP.kept.stats
-own = [loop.stats for loop, _ in LOOP._users.values()]
+own = [loop.stats for loop in LOOP._users.values()]
 print(json.dumps(dict(
     arms=run.arms.tolist(), mode=run.mode, home=tarry.__file__,
     hits=sum(stats.cache_hits.values()), misses=sum(stats.cache_misses.values()),
