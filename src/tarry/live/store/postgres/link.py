@@ -3,7 +3,6 @@
 import contextlib
 import os
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -88,17 +87,22 @@ def connected(address: str) -> Any:
 @contextlib.contextmanager
 def bounded(db: Any, address: str) -> Iterator[None]:
     """Give up what takes too long in the block, most likely since somebody holds a lock."""
-    timer = threading.Timer(PATIENCE, db.cancel)
+    given_up = threading.Event()
+
+    def give_up() -> None:
+        given_up.set()
+        db.cancel()
+
+    timer = threading.Timer(PATIENCE, give_up)
     timer.daemon = True
     timer.start()
-    begun = time.monotonic()
     try:
         yield
     except TarryError:
         raise
     except Exception as error:
-        late = time.monotonic() - begun >= PATIENCE
-        why = f"no answer for {PATIENCE:g} s; is a table locked?" if late else reason(error)
+        late = f"no answer for {PATIENCE:g} s; is a table locked?"
+        why = late if given_up.is_set() else reason(error)
         raise cannot_open(address, why) from error
     finally:
         timer.cancel()
