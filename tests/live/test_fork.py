@@ -144,6 +144,33 @@ def test_a_copy_without_a_file_is_another_agent(tmp_path: Path) -> None:
     assert run(code, tmp_path / "a.db") == ["True", "unknown"]
 
 
+def test_an_agent_that_cannot_be_kept_goes_on_and_disturbs_no_other(tmp_path: Path) -> None:
+    """In a child, also one with a rule that is no NamedTuple; and the child can fork again."""
+    code = """
+    class Turns:
+        def select(self, ledger, plays, row, now, rng):
+            return row % 2
+
+    class Unmovable:
+        payoffs, origin, needs_horizon, shareable = ("cost",), "ours", False, False
+
+        def start(self, setting):
+            return Turns()
+
+    def made(**more):
+        return tarry.Agent(arms=["a", "b"], payoff="cost", max_delay=60.0, **more)
+
+    agents = [made() for _ in range(5)] + [made(policy=Unmovable())]
+    agents += [made() for _ in range(5)]
+    sys.stdout.flush()
+    for _ in range(2):
+        if os.fork() != 0:
+            os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
+        print(sum(agent.ask().arm in "ab" for agent in agents), flush=True)
+    """
+    assert run(code, tmp_path / "a.db") == ["11", "11"]
+
+
 def test_the_file_is_free_when_the_parent_ends(tmp_path: Path) -> None:
     """A child that lives on does not hold the lock of its parent."""
     code = """

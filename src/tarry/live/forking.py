@@ -5,6 +5,7 @@ that another thread held. In the child, an agent with a file is refused from the
 file is the parent's; one without goes on by itself, as another agent.
 """
 
+import logging
 import os
 import threading
 import weakref
@@ -49,7 +50,11 @@ def _in_parent() -> None:
 
 def _in_child() -> None:
     while _resting:
-        _resting.pop().after_fork_in_child()
+        agent = _resting.pop()
+        try:
+            agent.after_fork_in_child()
+        except Exception:  # the others go on all the same; this one is refused from now on
+            logging.getLogger("tarry").exception("An agent cannot go on in a child of a fork.")
     _turn.release()
 
 
