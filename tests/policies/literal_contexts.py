@@ -101,7 +101,8 @@ class Regression(Literal):
         self.age = 2 * np.arange(self.size) / max(self.size - 1, 1) - 1
         self.m = m = p + 1  # terms: the features and a constant
         self.w = np.zeros((self.arms, 2 * m))
-        self.cov = np.array([np.diag([1 / p] * m + [0.5 / p] * m) for _ in range(self.arms)])
+        self.cov0 = np.diag([1 / p] * m + [0.5 / p] * m)
+        self.cov = np.array([self.cov0 for _ in range(self.arms)])
         self.gram = np.array([np.eye(m) for _ in range(self.arms)])  # I + sum of z z' over plays
         self.back = np.zeros((self.arms, self.size))
         self.tilted = np.zeros((self.arms, self.size))
@@ -123,6 +124,7 @@ class Regression(Literal):
         n = self.events[arm, 0] + self.passes[arm, 0]
         if n == 0:
             return 0.0
+        heard = 1 - self.expected_answers(arm) / n
         if contextual:
             n = min(n, self.m / (z @ np.linalg.inv(self.gram[arm]) @ z))
         rest = (1 - rng.random()) ** (1 / n)
@@ -130,16 +132,51 @@ class Regression(Literal):
             two = np.zeros((2, 2 * self.m))
             two[0, : self.m] = two[1, self.m :] = z
             mean = two @ self.w[arm]
-            cov = two @ self.cov[arm] @ two.T / (1 + math.sqrt(self.m))
+            share = min(1.5 / (1 + math.sqrt(self.m)), 1) * heard
+            cov = share * (two @ self.cov[arm] @ two.T)
             one, other = rng.normal(), rng.normal()
             deviation = math.sqrt(max(cov[0, 0], 0))
             along = cov[0, 1] / deviation if deviation > 0 else 0.0
             change = mean[1] + along * one + math.sqrt(max(cov[1, 1] - along**2, 0)) * other
-            tilts = np.clip(mean[0] + deviation * one + self.age * change, -5, 5)
-            y = self.tilted_mean_drawn(arm, np.exp(-tilts), rng)
+            usual, _ = self.tilted_mean(arm, mean[0] + self.age * mean[1])
+            m, m2 = self.tilted_mean(arm, mean[0] + deviation * one + self.age * change)
+            y = drawn_beta(m, m**2 + heard * (m2 - m**2), rng)
+            y = max(y, usual) if self.reward else min(y, usual)
         else:
             y = self.mean_drawn(arm, self.passes[arm], rng)
         return float(rest * ((1 - y) if self.reward else y))
+
+    def common(self) -> tuple[Any, Any, Any]:
+        """In each bin, plays as they went for all arms: how many end, with what payoff, go on."""
+        back, tilted = self.back.sum(axis=0), self.tilted.sum(axis=0)
+        low = np.concatenate(([0], self.edges[:-1]))
+        ends, payoffs, rests = np.zeros((3, self.size))
+        for b in range(self.size):
+            total = back[b] + tilted[b]
+            some = min(2.0, total)
+            more = max(0.0, 32 - total) if self.reward else 0.0
+            fading = 0.75 ** np.arange(b, -1, -1)
+            gone, stayed = fading @ back[: b + 1], fading @ tilted[: b + 1]
+            more, pace = (more, gone / (gone + stayed + 1)) if gone > 0 else (0.0, 0.0)
+            if total > 0:
+                ends[b], rests[b] = some * back[b] / total, some * tilted[b] / total
+            if self.events[:, b].sum() > 0:
+                payoffs[b] = ends[b] * self.first[:, b].sum() / self.events[:, b].sum()
+            payoffs[b] += more * pace * (low[b] + self.edges[b]) / 2 / self.most
+            ends[b], rests[b] = ends[b] + more * pace, rests[b] + more * (1 - pace)
+        means = np.divide(payoffs, ends, out=np.zeros(self.size), where=ends > 0)
+        return ends, means, rests
+
+    def expected_answers(self, arm: int) -> float:
+        """Of the plays that are out and were heard of."""
+        ends, _, rests = self.common()
+        total = 0.0
+        for b in range(1, self.size):
+            here = self.passes[arm, b - 1] - self.passes[arm, b] - self.events[arm, b]
+            some = ends[b:] + rests[b:] > 0
+            lasting = np.prod(rests[b:][some] / (ends[b:] + rests[b:])[some])
+            total += here * (1 - lasting)
+        return total
 
     def balanced(self, arm: int) -> Any:
         """Passes that make the odds of the bins with the events, without any tilt."""
@@ -147,22 +184,20 @@ class Regression(Literal):
         ratio = np.divide(self.events[arm], self.back[arm], out=np.ones(self.size), where=some)
         return self.tilted[arm] * ratio
 
-    def tilted_mean_drawn(self, arm: int, factors: Any, rng: Any) -> float:
-        """Y with contexts: two plays of the common curve in each bin, passes times factors."""
-        ended, beyond = self.back.sum(axis=0), self.tilted.sum(axis=0)
+    def tilted_mean(self, arm: int, tilts: Any) -> tuple[float, float]:
+        """Mean and mean square of Y with contexts, the odds of each bin tilted."""
+        ends, payoffs, rests = self.common()
         mean = square = 1.0
         for b in range(self.size - 1, -1, -1):
-            if self.events[:, b].sum() == 0:
+            if self.events[arm, b] + ends[b] == 0:
                 continue
-            shrunk = min(1.0, 2.0 / (ended[b] + beyond[b]))
-            x = self.first[:, b].sum() / self.events[:, b].sum()
-            e = self.first[arm, b] + shrunk * ended[b] * x
-            e2 = self.second[arm, b] + shrunk * ended[b] * x**2
-            r = (self.balanced(arm)[b] + shrunk * beyond[b]) * factors[b]
-            n = self.events[arm, b] + shrunk * ended[b] + r
+            e = self.first[arm, b] + ends[b] * payoffs[b]
+            e2 = self.second[arm, b] + ends[b] * payoffs[b] ** 2
+            r = (self.balanced(arm)[b] + rests[b]) * math.exp(-np.clip(tilts[b], -5, 5))
+            n = self.events[arm, b] + ends[b] + r
             square = e2 + e**2 + 2 * e * r * mean + r * (r + 1) * square
             square, mean = square / (n * (n + 1)), (e + r * mean) / n
-        return drawn_beta(mean, square, rng)
+        return mean, square
 
     def mean_drawn(self, arm: int, passes: Any, rng: Any) -> float:
         """Y without contexts, with these passes."""
@@ -205,9 +240,11 @@ class Regression(Literal):
             on = big_a / (self.r[b] + self.passes[arm, b])
             step = math.log((1 + on) / (1 + oc)) + y * math.log(oc / on)
             self.belief[arm] = min(max(self.belief[arm] + step, -10), 10)
-            damp = 1 + v * (1 / big_a + 1 / big_r + q)
-            self.w[arm] += g * (y - m) / damp
-            self.cov[arm] -= np.outer(g, g) * v / damp
+            big_v = 1 / big_a + 1 / big_r
+            known = max(0.0, 1 - q / float(u @ self.cov0 @ u))
+            i = v + known * (y - m) * (1 - 2 * m) / 2
+            self.w[arm] += g * (y - m) / (1 + v * (big_v + q))
+            self.cov[arm] -= np.outer(g, g) * i / (1 + i * (big_v + q))
         if y:
             self.back[arm, b] += 1 - m
         else:

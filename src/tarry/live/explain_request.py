@@ -12,6 +12,7 @@ from tarry.live.core import Core
 from tarry.live.explain import ArmReport, Explanation, explanation
 from tarry.plays import Plays, empty_plays
 from tarry.policies.label import policy_label
+from tarry.policies.survival.evidence import draw_beta
 from tarry.randomness import SELECT, new_random
 
 DRAWS = 400
@@ -47,7 +48,7 @@ def explained_for(core: Core, now: int, numbers: Sequence[float]) -> Explanation
 def for_arm(core: Core, rule: Any, row: ArmReport, arm: int, table: Plays) -> ArmReport:
     """The report on one arm."""
     rule.scaler.look(table, 0)
-    rule.common.gather(rule.evidence, rule.back, rule.tilted)
+    rule.common.gather(rule.evidence, rule.back, rule.tilted, rule.reward)
     if rule.evidence.known(arm) <= 0:
         return replace(row, why="never played yet, or nothing was heard")
     z = rule.scaler.z
@@ -56,10 +57,10 @@ def for_arm(core: Core, rule: Any, row: ArmReport, arm: int, table: Plays) -> Ar
     expected, possible = [], []
     for number in range(1, DRAWS + 1):
         stream = rng.of_play(number, SELECT)
-        steady, change = rule.effects.draw_tilt(arm, z, 1.0, stream)
-        expected.append(rule.draw_tilted_mean(arm, steady, change, stream))
+        _, _, steady, change = rule.effects.draw_tilt(arm, z, 1.0, stream)
+        expected.append(draw_beta(*rule.tilted_moments(arm, steady, change), stream))
         steady += WIDER / math.sqrt(1.0 + alike) * stream.normal()
-        possible.append(rule.draw_tilted_mean(arm, steady, change, stream))
+        possible.append(draw_beta(*rule.tilted_moments(arm, steady, change), stream))
     mean = float(np.mean(expected))
     low, high = np.quantile(possible, [0.025, 0.975]).tolist()
     unit = core.max_delay / 1e6

@@ -57,16 +57,22 @@ class Effects(NamedTuple):
             total += part * self.u[i]
         return total
 
-    def learn(self, arm: int, residual: float, variance: float, damp: float) -> None:
-        """A step of the regression, after `uncertainty`: the outcome was `residual` off.
+    def known(self, q: float) -> float:
+        """How much of the latest `tilt` is known, 0 to 1: by how far its variance q has fallen."""
+        first = 0.0
+        for i in range(len(self.u)):
+            first += self.variance[i] * self.u[i] * self.u[i]
+        return max(1.0 - q / first, 0.0) if first > 0.0 else 0.0
+
+    def learn(self, arm: int, step: float, fall: float) -> None:
+        """A step of the regression, after `uncertainty`: w += P u step, P -= P u (P u)' fall.
 
         The lower triangle is computed and mirrored: the covariance is symmetric to the last bit.
         """
         size = len(self.u)
-        fall = variance * damp
         for i in range(size):
             gain = self.gain[i]
-            self.weights[arm * size + i] += gain * residual * damp
+            self.weights[arm * size + i] += gain * step
             row = (arm * size + i) * size
             for j in range(i + 1):
                 value = self.spread[row + j] - fall * (gain * self.gain[j])
@@ -86,10 +92,12 @@ class Effects(NamedTuple):
                 self.spread[row + j] *= keep * keep
             self.spread[row + i] += (1.0 - keep * keep) * self.variance[i]
 
-    def draw_tilt(self, arm: int, z: Floats, share: float, rng: Random) -> tuple[float, float]:
-        """A draw of (w' . z, w'' . z), all that a decision needs of the weights.
+    def draw_tilt(
+        self, arm: int, z: Floats, share: float, rng: Random
+    ) -> tuple[float, float, float, float]:
+        """The means of (w' . z, w'' . z), all that a decision needs of the weights, and a draw.
 
-        They are drawn with the part `share` of their variance.
+        The draw has the part `share` of their variance.
         """
         m = len(z)
         size = 2 * m
@@ -114,7 +122,8 @@ class Effects(NamedTuple):
         first = rng.normal()
         along = q01 / deviation if deviation > 0.0 else 0.0
         rest = math.sqrt(max(q11 - along * along, 0.0))
-        return steady + deviation * first, change + along * first + rest * rng.normal()
+        drawn = change + along * first + rest * rng.normal()
+        return steady, change, steady + deviation * first, drawn
 
 
 def clipped(tilt: float) -> float:

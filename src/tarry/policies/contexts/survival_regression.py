@@ -24,6 +24,8 @@ from tarry.randomness import Random
 MOST_BELIEF = 10.0  # log odds
 COST_PRIOR, REWARD_PRIOR = (0.5, 0.8), (1.0, 0.97)  # of the odds: plays, share on "reaches D"
 FADED_EVERY = 16  # plays
+SHARE = 1.5  # of the variance of the weights in a draw, times 1 + sqrt(m)
+RECKONED = 0.5  # of what the information of earlier outcomes changes when the weights move
 
 
 class SurvivalRegressionRule(NamedTuple):
@@ -46,21 +48,24 @@ class SurvivalRegressionRule(NamedTuple):
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """Decide for which arms contexts matter, draw all mean payoffs, play the best."""
         self.scaler.look(plays, row)
-        self.common.gather(self.evidence, self.back, self.tilted)
+        self.common.gather(self.evidence, self.back, self.tilted, self.reward)
         coin = rng.random()
         best = 0
         least = 0.0
         for arm in range(len(ledger.plays)):
             blind = coin > 1.0 / (1.0 + math.exp(-self.belief[arm]))
-            value = self.draw_distance(arm, blind, rng)
+            value = self.draw_distance(arm, blind, ledger.missing(arm), rng)
             fewer = ledger.plays[arm] < ledger.plays[best]
             if arm == 0 or value < least or (value == least and fewer):
                 best = arm
                 least = value
         return best
 
-    def draw_distance(self, arm: int, blind: bool, rng: Random) -> float:
-        """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known."""
+    def draw_distance(self, arm: int, blind: bool, missing: int, rng: Random) -> float:
+        """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known.
+
+        At most `missing` answers of the arm are still to be expected.
+        """
         if blind:
             return distance_drawn(self.evidence, arm, self.reward, 0.0, rng)
         known = self.evidence.known(arm)
@@ -70,10 +75,16 @@ class SurvivalRegressionRule(NamedTuple):
         doubt = self.familiar.doubt(arm, self.scaler.z)
         alike = m / doubt if doubt * known > m else known
         weight = (1.0 - rng.random()) ** (1.0 / alike)  # of the real plays: 1 - rho
-        share = 1.0 / (1.0 + math.sqrt(m))
-        steady, change = self.effects.draw_tilt(arm, self.scaler.z, share, rng)
-        mean = self.draw_tilted_mean(arm, steady, change, rng)
-        return weight * (1.0 - mean if self.reward else mean)
+        still = min(self.common.expected(self.evidence, arm), missing)
+        heard = max(1.0 - still / known, 0.0)  # what is on its way need not be explored again
+        share = min(SHARE / (1.0 + math.sqrt(m)), 1.0) * heard
+        steady, change, one, other = self.effects.draw_tilt(arm, self.scaler.z, share, rng)
+        expected, square = self.tilted_moments(arm, steady, change)
+        mean, square = self.tilted_moments(arm, one, other)
+        drawn = draw_beta(mean, mean * mean + heard * (square - mean * mean), rng)
+        if self.reward:
+            return weight * (1.0 - max(drawn, expected))
+        return weight * min(drawn, expected)
 
     def passes(self, place: int) -> float:
         """Passes to go with the events of a bin, so that both give its odds without any tilt."""
@@ -81,10 +92,11 @@ class SurvivalRegressionRule(NamedTuple):
             return self.tilted[place]
         return self.tilted[place] * self.evidence.events[place] / self.back[place]
 
-    def draw_tilted_mean(self, arm: int, steady: float, change: float, rng: Random) -> float:
-        """`SurvivalEvidence.draw_mean`, with the odds of bin b tilted by steady + l_b change.
+    def tilted_moments(self, arm: int, steady: float, change: float) -> tuple[float, float]:
+        """Mean and mean square of the mean payoff, the odds of bin b tilted by steady + l_b change.
 
-        The plays in each bin are those of the arm and those of the common curve, as it is now.
+        As in `SurvivalEvidence.refresh`, but the plays in each bin are those of the arm and those
+        of the common curve, as it is now.
         """
         evidence = self.evidence
         mean = 1.0
@@ -103,7 +115,7 @@ class SurvivalRegressionRule(NamedTuple):
                 square = second + first * (first + 2.0 * beyond * mean) + again
                 square /= total * (total + 1.0)
                 mean = (first + beyond * mean) / total
-        return draw_beta(mean, square, rng)
+        return mean, square
 
     def started(self, plays: Plays, row: int) -> None:
         """The request of a play widens the scales, and is one its arm knows; old evidence fades."""
@@ -160,8 +172,12 @@ class SurvivalRegressionRule(NamedTuple):
             gain = math.log((1.0 + plain) / (1.0 + math.exp(logit)))
             gain += answered * (logit - math.log(plain))
             self.belief[arm] = min(max(self.belief[arm] + gain, -MOST_BELIEF), MOST_BELIEF)
-            damp = 1.0 / (1.0 + variance * (1.0 / ended + 1.0 / beyond + q))
-            self.effects.learn(arm, answered - chance, variance, damp)
+            doubt = 1.0 / ended + 1.0 / beyond + q
+            off = answered - chance
+            moved = RECKONED * self.effects.known(q) * off * (1.0 - 2.0 * chance)
+            told = variance + moved
+            step = off / (1.0 + variance * doubt)
+            self.effects.learn(arm, step, told / (1.0 + told * doubt))
         if answered > 0.0:
             self.back[place] += 1.0 - chance
         else:
@@ -184,10 +200,15 @@ class SurvivalRegression:
     -5..5, g = P u and q = u . g:
 
         k = A e^e / (A e^e + R),   v = k (1 - k),   V = 1/A + 1/R
-        w += g (y - k) / (1 + v (V + q)),       P -= g g' v / (1 + v (V + q))
+        w += g (y - k) / (1 + v (V + q)),       P -= g g' i / (1 + i (V + q))
+        i = v + (1 - q / q0) (y - k) (1 - 2k) / 2,      q0 = u . P0 u, with P0 the first P
         y = 1: back_b += 1 - k           y = 0: tilted_b += (1 - k) e^(e / (1 + q))
 
-    where a_b, r_b is half a play in advance, of which four fifths reach D (reward: one play, 97 %).
+    i is v on average. An outcome that moves the odds also changes what all earlier ones told: of a
+    hundred passes at a hazard that turns out to be small little is to be learnt, and v alone would
+    go on counting them as if it were large. That change, along u, is the second term without its
+    half; the half is a compromise, since other directions have to do with it too.
+    a_b, r_b is half a play in advance, of which four fifths reach D (reward: one play, 97 %).
     back_b / tilted_b estimates the odds of the bin without any tilt, whatever requests the arm was
     played for; as long as nothing ended there, R = r_b + tilted_b.
     Each arm has a belief, the log odds L that contexts matter for it, which moves by the log
@@ -195,14 +216,18 @@ class SurvivalRegression:
     -10..10.
 
     In a decision, contexts count for the arms for which U < 1 / (1 + e^-L), with one U, uniform in
-    0..1, for all of them; the others are drawn as for `SurvivalThompson`. With contexts, the tilts
-    of the request are drawn from the law of w with the share 1 / (1 + sqrt(m)) of its variance. To
-    the events and to the R - r_b passes of every bin come two plays, or fewer, as they went in this
-    bin for all arms together (see `tarry.policies.contexts.common_curve`): an arm that is hardly
-    known goes at the pace of the others. The passes count e^-tilt each. The mean payoff Y is then
-    drawn from the Beta law with its mean and variance. The pseudo-play is as there,
-    X = (1 - rho) Y for cost and 1 - (1 - rho)(1 - Y) for reward, but among the plays for requests
-    like this one, if they are fewer than usual:
+    0..1, for all of them; the others are drawn as for `SurvivalThompson`. With contexts, to the
+    events and to the R - r_b passes of every bin come two plays, or fewer, as they went in this bin
+    for all arms together (see `tarry.policies.contexts.common_curve`): an arm that is hardly known
+    goes at the pace of the others, which for rewards goes on at ages that hardly anybody has
+    reached. Passes count e^-tilt each. So the tilts of a request give a mean payoff and, from the
+    counts, its variance. By the tilts that are expected it is M. Tilts are also drawn, with the
+    share f min(1, 1.5 / (1 + sqrt(m))) of their variance, and the mean payoff by them from the Beta
+    law with its mean and f times its variance. Here f is the share of the plays of the arm of which
+    no answer is to be expected any more: what is on its way need not be explored again. Of both the
+    better one counts, Y: a draw is to find out whether an arm is better than it seems, not worse.
+    The pseudo-play is as there, X = (1 - rho) Y for cost and 1 - (1 - rho)(1 - Y) for reward, but
+    among the plays for requests like this one, if they are fewer than usual:
 
         rho ~ Beta(1, min(n, m / z' Q z)),      Q = (I + sum of z z' over the arm's plays)^-1
 
