@@ -124,7 +124,7 @@ class Regression(Literal):
         n = self.events[arm, 0] + self.passes[arm, 0]
         if n == 0:
             return 0.0
-        heard = 1 - self.expected_answers(arm) / n
+        heard = 1 - self.expected_answers(arm) / n if self.reward else 1.0
         if contextual:
             n = min(n, self.m / (z @ np.linalg.inv(self.gram[arm]) @ z))
         rest = (1 - rng.random()) ** (1 / n)
@@ -132,7 +132,7 @@ class Regression(Literal):
             two = np.zeros((2, 2 * self.m))
             two[0, : self.m] = two[1, self.m :] = z
             mean = two @ self.w[arm]
-            share = min(1.5 / (1 + math.sqrt(self.m)), 1) * heard
+            share = (2 if self.reward else 1) * heard / (1 + math.sqrt(self.m))
             cov = share * (two @ self.cov[arm] @ two.T)
             one, other = rng.normal(), rng.normal()
             deviation = math.sqrt(max(cov[0, 0], 0))

@@ -24,7 +24,7 @@ from tarry.randomness import Random
 MOST_BELIEF = 10.0  # log odds
 COST_PRIOR, REWARD_PRIOR = (0.5, 0.8), (1.0, 0.97)  # of the odds: plays, share on "reaches D"
 FADED_EVERY = 16  # plays
-SHARE = 1.5  # of the variance of the weights in a draw, times 1 + sqrt(m)
+COST_SHARE, REWARD_SHARE = 1.0, 2.0  # of the variance of the weights, times 1 + sqrt(m)
 RECKONED = 0.5  # of what the information of earlier outcomes changes when the weights move
 
 
@@ -75,9 +75,12 @@ class SurvivalRegressionRule(NamedTuple):
         doubt = self.familiar.doubt(arm, self.scaler.z)
         alike = m / doubt if doubt * known > m else known
         weight = (1.0 - rng.random()) ** (1.0 / alike)  # of the real plays: 1 - rho
-        still = min(self.common.expected(self.evidence, arm), missing)
-        heard = max(1.0 - still / known, 0.0)  # what is on its way need not be explored again
-        share = min(SHARE / (1.0 + math.sqrt(m)), 1.0) * heard
+        heard = 1.0
+        share = COST_SHARE / (1.0 + math.sqrt(m))
+        if self.reward:  # what is on its way need not be explored again
+            still = min(self.common.expected(self.evidence, arm), missing)
+            heard = max(1.0 - still / known, 0.0)
+            share = REWARD_SHARE * heard / (1.0 + math.sqrt(m))
         steady, change, one, other = self.effects.draw_tilt(arm, self.scaler.z, share, rng)
         expected, square = self.tilted_moments(arm, steady, change)
         mean, square = self.tilted_moments(arm, one, other)
@@ -221,11 +224,12 @@ class SurvivalRegression:
     for all arms together (see `tarry.policies.contexts.common_curve`): an arm that is hardly known
     goes at the pace of the others, which for rewards goes on at ages that hardly anybody has
     reached. Passes count e^-tilt each. So the tilts of a request give a mean payoff and, from the
-    counts, its variance. By the tilts that are expected it is M. Tilts are also drawn, with the
-    share f min(1, 1.5 / (1 + sqrt(m))) of their variance, and the mean payoff by them from the Beta
-    law with its mean and f times its variance. Here f is the share of the plays of the arm of which
-    no answer is to be expected any more: what is on its way need not be explored again. Of both the
-    better one counts, Y: a draw is to find out whether an arm is better than it seems, not worse.
+    counts, its variance. One is by the tilts that are expected. Another is drawn: the tilts with
+    the share s / (1 + sqrt(m)) of their variance, then the mean payoff from the Beta law with its
+    mean and f times its variance. For costs s = f = 1. For rewards f is the share of the arm's
+    plays of which no answer is to be expected any more, since what is on its way need not be
+    explored again, and s = 2f. Of both mean payoffs the better one counts, Y: a draw is to find out
+    whether an arm is better than it seems, not worse (May et al. 2012).
     The pseudo-play is as there, X = (1 - rho) Y for cost and 1 - (1 - rho)(1 - Y) for reward, but
     among the plays for requests like this one, if they are fewer than usual:
 
