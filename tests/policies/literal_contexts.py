@@ -132,7 +132,7 @@ class Regression(Literal):
             two = np.zeros((2, 2 * self.m))
             two[0, : self.m] = two[1, self.m :] = z
             mean = two @ self.w[arm]
-            share = (2 if self.reward else 1) * heard / (1 + math.sqrt(self.m))
+            share = (1.5 if self.reward else 1) * heard / (1 + math.sqrt(self.m))
             cov = share * (two @ self.cov[arm] @ two.T)
             one, other = rng.normal(), rng.normal()
             deviation = math.sqrt(max(cov[0, 0], 0))
@@ -141,9 +141,10 @@ class Regression(Literal):
             usual, _ = self.tilted_mean(arm, mean[0] + self.age * mean[1])
             m, m2 = self.tilted_mean(arm, mean[0] + deviation * one + self.age * change)
             y = drawn_beta(m, m**2 + heard * (m2 - m**2), rng)
-            y = max(y, usual) if self.reward else min(y, usual)
         else:
-            y = self.mean_drawn(arm, self.passes[arm], rng)
+            usual, square = self.mean_of_plays(arm, self.passes[arm], rng)
+            y = drawn_beta(usual, square, rng)
+        y = max(y, usual) if self.reward else min(y, usual)
         return float(rest * ((1 - y) if self.reward else y))
 
     def common(self) -> tuple[Any, Any, Any]:
@@ -199,8 +200,8 @@ class Regression(Literal):
             square, mean = square / (n * (n + 1)), (e + r * mean) / n
         return mean, square
 
-    def mean_drawn(self, arm: int, passes: Any, rng: Any) -> float:
-        """Y without contexts, with these passes."""
+    def mean_of_plays(self, arm: int, passes: Any, rng: Any) -> tuple[float, float]:
+        """Mean and mean square of Y without contexts, with these passes."""
         events = self.events[arm]
         last = int(np.flatnonzero(events + self.passes[arm] > 0)[-1])
         mean = square = 1.0
@@ -217,7 +218,7 @@ class Regression(Literal):
                 e, r, n = self.first[arm, b], passes[b], events[b] + passes[b]
                 square = self.second[arm, b] + e**2 + 2 * e * r * mean + r * (r + 1) * square
                 square, mean = square / (n * (n + 1)), (e + r * mean) / n
-        return drawn_beta(mean, square, rng)
+        return mean, square
 
     def begun(self, arm: int, x: Any) -> None:
         """The arm knows one more request."""

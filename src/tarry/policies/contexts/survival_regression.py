@@ -18,13 +18,13 @@ from tarry.policies.contexts.familiar import Familiar, not_familiar
 from tarry.policies.contexts.scaler import Scaler, new_scaler
 from tarry.policies.protocol import Setting
 from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta, empty_evidence
-from tarry.policies.survival.thompson import SurvivalThompson, distance_drawn
+from tarry.policies.survival.thompson import SurvivalThompson
 from tarry.randomness import Random
 
 MOST_BELIEF = 10.0  # log odds
 COST_PRIOR, REWARD_PRIOR = (0.5, 0.8), (1.0, 0.97)  # of the odds: plays, share on "reaches D"
 FADED_EVERY = 16  # plays
-COST_SHARE, REWARD_SHARE = 1.0, 2.0  # of the variance of the weights, times 1 + sqrt(m)
+COST_SHARE, REWARD_SHARE = 1.0, 1.5  # of the variance of the weights, times 1 + sqrt(m)
 RECKONED = 0.5  # of what the information of earlier outcomes changes when the weights move
 
 
@@ -66,15 +66,16 @@ class SurvivalRegressionRule(NamedTuple):
 
         At most `missing` answers of the arm are still to be expected.
         """
-        if blind:
-            return distance_drawn(self.evidence, arm, self.reward, 0.0, rng)
         known = self.evidence.known(arm)
         if known <= 0.0:
             return 0.0
+        if blind:
+            weight = self.draw_weight(known, rng)
+            mean, square = self.evidence.draw_moments(arm, 0.0, rng)
+            return weight * self.better_distance(mean, draw_beta(mean, square, rng))
         m = len(self.scaler.z)
         doubt = self.familiar.doubt(arm, self.scaler.z)
-        alike = m / doubt if doubt * known > m else known
-        weight = (1.0 - rng.random()) ** (1.0 / alike)  # of the real plays: 1 - rho
+        weight = self.draw_weight(m / doubt if doubt * known > m else known, rng)
         heard = 1.0
         share = COST_SHARE / (1.0 + math.sqrt(m))
         if self.reward:  # what is on its way need not be explored again
@@ -82,12 +83,20 @@ class SurvivalRegressionRule(NamedTuple):
             heard = max(1.0 - still / known, 0.0)
             share = REWARD_SHARE * heard / (1.0 + math.sqrt(m))
         steady, change, one, other = self.effects.draw_tilt(arm, self.scaler.z, share, rng)
-        expected, square = self.tilted_moments(arm, steady, change)
+        expected, _ = self.tilted_moments(arm, steady, change)
         mean, square = self.tilted_moments(arm, one, other)
         drawn = draw_beta(mean, mean * mean + heard * (square - mean * mean), rng)
+        return weight * self.better_distance(expected, drawn)
+
+    def draw_weight(self, plays: float, rng: Random) -> float:
+        """The weight 1 - rho of so many real plays beside one that is as good as can be."""
+        return (1.0 - rng.random()) ** (1.0 / plays)
+
+    def better_distance(self, expected: float, drawn: float) -> float:
+        """How far the better of two mean payoffs is from the best one."""
         if self.reward:
-            return weight * (1.0 - max(drawn, expected))
-        return weight * min(drawn, expected)
+            return 1.0 - max(drawn, expected)
+        return min(drawn, expected)
 
     def passes(self, place: int) -> float:
         """Passes to go with the events of a bin, so that both give its odds without any tilt."""
@@ -219,19 +228,20 @@ class SurvivalRegression:
     -10..10.
 
     In a decision, contexts count for the arms for which U < 1 / (1 + e^-L), with one U, uniform in
-    0..1, for all of them; the others are drawn as for `SurvivalThompson`. With contexts, to the
-    events and to the R - r_b passes of every bin come two plays, or fewer, as they went in this bin
-    for all arms together (see `tarry.policies.contexts.common_curve`): an arm that is hardly known
-    goes at the pace of the others, which for rewards goes on at ages that hardly anybody has
-    reached. Passes count e^-tilt each. So the tilts of a request give a mean payoff and, from the
-    counts, its variance. One is by the tilts that are expected. Another is drawn: the tilts with
-    the share s / (1 + sqrt(m)) of their variance, then the mean payoff from the Beta law with its
-    mean and f times its variance. For costs s = f = 1. For rewards f is the share of the arm's
-    plays of which no answer is to be expected any more, since what is on its way need not be
-    explored again, and s = 2f. Of both mean payoffs the better one counts, Y: a draw is to find out
-    whether an arm is better than it seems, not worse (May et al. 2012).
-    The pseudo-play is as there, X = (1 - rho) Y for cost and 1 - (1 - rho)(1 - Y) for reward, but
-    among the plays for requests like this one, if they are fewer than usual:
+    0..1, for all of them; for the others the mean payoff is drawn as for `SurvivalThompson`, with c
+    = 0, unless its mean m there is better. With contexts, to the events and to the R - r_b passes
+    of every bin come two plays, or fewer, as they went in this bin for all arms together (see
+    `tarry.policies.contexts.common_curve`): an arm that is hardly known goes at the pace of the
+    others, which for rewards goes on at ages that hardly anybody has reached. Passes count e^-tilt
+    each. So the tilts of a request give a mean payoff and, from the counts, its variance. One is by
+    the tilts that are expected. Another is drawn: the tilts with the share s / (1 + sqrt(m)) of
+    their variance, then the mean payoff from the Beta law with its mean and f times its variance.
+    For costs s = f = 1. For rewards f is the share of the arm's plays of which no answer is to be
+    expected any more, since what is on its way need not be explored again, and s = 1.5 f. Of both
+    mean payoffs the better one counts, Y: a draw is to find out whether an arm is better than it
+    seems, not worse (May et al. 2012). The pseudo-play is as there, X = (1 - rho) Y for cost and 1
+    - (1 - rho)(1 - Y) for reward, but among the plays for requests like this one, if they are fewer
+    than usual:
 
         rho ~ Beta(1, min(n, m / z' Q z)),      Q = (I + sum of z z' over the arm's plays)^-1
 

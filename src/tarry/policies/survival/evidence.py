@@ -179,13 +179,19 @@ class SurvivalEvidence(NamedTuple):
         return mean
 
     def draw_mean(self, arm: int, wider: float, rng: Random) -> float:
-        """A draw of the mean payoff of an arm with `known` plays, nearly, for a prior of mass 0.
+        """A draw of the mean payoff of an arm with `known` plays, nearly, for a prior of mass 0."""
+        mean, square = self.draw_moments(arm, wider, rng)
+        return draw_beta(mean, square, rng)
 
-        Beyond the oldest age it is taken to be D. The hazard h of the last bin that any play has
-        reached is drawn from its posterior, for there it is far from any simple shape. Given this,
-        the mean payoff is drawn from the Beta law with the same mean and variance, which may be
-        made `wider` (see `widened`). The answers in that bin differ as well: with s^2 the variance
-        of the payoffs of its A answers, what comes from there has the variance h^2 s^2 / (A + 1).
+    def draw_moments(self, arm: int, wider: float, rng: Random) -> tuple[float, float]:
+        """Mean and mean square of the Beta law that `draw_mean` draws from.
+
+        Beyond the oldest age the payoff is taken to be D. The hazard h of the last bin that any
+        play has reached is drawn from its posterior, for there it is far from any simple shape.
+        Given this, the mean payoff is drawn from the Beta law with the same mean and variance,
+        which may be made `wider` (see `widened`). The answers in that bin differ as well: with s^2
+        the variance of the payoffs of its A answers, what comes from there has the variance h^2 s^2
+        / (A + 1).
         Once plays have reached D nothing is left open and one draw is enough.
         """
         b = self.reached[arm]
@@ -210,7 +216,7 @@ class SurvivalEvidence(NamedTuple):
             square = self.front_square(arm, value, value * value + spread)
         if wider > 0.0:
             square = mean * mean + widened(mean, square - mean * mean, self.known(arm), wider)
-        return draw_beta(mean, square, rng)
+        return mean, square
 
 
 def widened(mean: float, variance: float, known: float, wider: float) -> float:
