@@ -150,23 +150,15 @@ class Regression(Literal):
     def common(self) -> tuple[Any, Any, Any]:
         """In each bin, plays as they went for all arms: how many end, with what payoff, go on."""
         back, tilted = self.back.sum(axis=0), self.tilted.sum(axis=0)
-        low = np.concatenate(([0], self.edges[:-1]))
         ends, payoffs, rests = np.zeros((3, self.size))
         for b in range(self.size):
             total = back[b] + tilted[b]
             some = min(2.0, total)
-            more = max(0.0, 32 - total) if self.reward else 0.0
-            fading = 0.75 ** np.arange(b, -1, -1)
-            gone, stayed = fading @ back[: b + 1], fading @ tilted[: b + 1]
-            more, pace = (more, gone / (gone + stayed + 1)) if gone > 0 else (0.0, 0.0)
             if total > 0:
                 ends[b], rests[b] = some * back[b] / total, some * tilted[b] / total
             if self.events[:, b].sum() > 0:
-                payoffs[b] = ends[b] * self.first[:, b].sum() / self.events[:, b].sum()
-            payoffs[b] += more * pace * (low[b] + self.edges[b]) / 2 / self.most
-            ends[b], rests[b] = ends[b] + more * pace, rests[b] + more * (1 - pace)
-        means = np.divide(payoffs, ends, out=np.zeros(self.size), where=ends > 0)
-        return ends, means, rests
+                payoffs[b] = self.first[:, b].sum() / self.events[:, b].sum()
+        return ends, payoffs, rests
 
     def expected_answers(self, arm: int) -> float:
         """Of the plays that are out and were heard of."""
@@ -243,7 +235,7 @@ class Regression(Literal):
             self.belief[arm] = min(max(self.belief[arm] + step, -10), 10)
             big_v = 1 / big_a + 1 / big_r
             known = max(0.0, 1 - q / float(u @ self.cov0 @ u))
-            i = v + known * (y - m) * (1 - 2 * m) / 2
+            i = v + known * (y - m) * (1 - 2 * m)
             self.w[arm] += g * (y - m) / (1 + v * (big_v + q))
             self.cov[arm] -= np.outer(g, g) * i / (1 + i * (big_v + q))
         if y:

@@ -48,7 +48,7 @@ def explained_for(core: Core, now: int, numbers: Sequence[float]) -> Explanation
 def for_arm(core: Core, rule: Any, row: ArmReport, arm: int, table: Plays) -> ArmReport:
     """The report on one arm."""
     rule.scaler.look(table, 0)
-    rule.common.gather(rule.evidence, rule.back, rule.tilted, rule.reward)
+    rule.common.gather(rule.evidence, rule.back, rule.tilted)
     if rule.evidence.known(arm) <= 0:
         return replace(row, why="never played yet, or nothing was heard")
     z = rule.scaler.z

@@ -25,7 +25,6 @@ MOST_BELIEF = 10.0  # log odds
 COST_PRIOR, REWARD_PRIOR = (0.5, 0.8), (1.0, 0.97)  # of the odds: plays, share on "reaches D"
 FADED_EVERY = 16  # plays
 COST_SHARE, REWARD_SHARE = 1.0, 1.5  # of the variance of the weights, times 1 + sqrt(m)
-RECKONED = 0.5  # of what the information of earlier outcomes changes when the weights move
 
 
 class SurvivalRegressionRule(NamedTuple):
@@ -48,7 +47,7 @@ class SurvivalRegressionRule(NamedTuple):
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
         """Decide for which arms contexts matter, draw all mean payoffs, play the best."""
         self.scaler.look(plays, row)
-        self.common.gather(self.evidence, self.back, self.tilted, self.reward)
+        self.common.gather(self.evidence, self.back, self.tilted)
         coin = rng.random()
         best = 0
         least = 0.0
@@ -186,8 +185,7 @@ class SurvivalRegressionRule(NamedTuple):
             self.belief[arm] = min(max(self.belief[arm] + gain, -MOST_BELIEF), MOST_BELIEF)
             doubt = 1.0 / ended + 1.0 / beyond + q
             off = answered - chance
-            moved = RECKONED * self.effects.known(q) * off * (1.0 - 2.0 * chance)
-            told = variance + moved
+            told = variance + self.effects.known(q) * off * (1.0 - 2.0 * chance)
             step = off / (1.0 + variance * doubt)
             self.effects.learn(arm, step, told / (1.0 + told * doubt))
         if answered > 0.0:
@@ -213,13 +211,13 @@ class SurvivalRegression:
 
         k = A e^e / (A e^e + R),   v = k (1 - k),   V = 1/A + 1/R
         w += g (y - k) / (1 + v (V + q)),       P -= g g' i / (1 + i (V + q))
-        i = v + (1 - q / q0) (y - k) (1 - 2k) / 2,      q0 = u . P0 u, with P0 the first P
+        i = v + (1 - q / q0) (y - k) (1 - 2k),      q0 = u . P0 u, with P0 the first P
         y = 1: back_b += 1 - k           y = 0: tilted_b += (1 - k) e^(e / (1 + q))
 
     i is v on average. An outcome that moves the odds also changes what all earlier ones told: of a
-    hundred passes at a hazard that turns out to be small little is to be learnt, and v alone would
-    go on counting them as if it were large. That change, along u, is the second term without its
-    half; the half is a compromise, since other directions have to do with it too.
+    hundred passes at a hazard that turns out to be small little was to be learnt, and v alone would
+    go on counting them as if it were large. Along one direction, and with small hazards, the sum of
+    i is the information at the present w, and w the most likely one.
     a_b, r_b is half a play in advance, of which four fifths reach D (reward: one play, 97 %).
     back_b / tilted_b estimates the odds of the bin without any tilt, whatever requests the arm was
     played for; as long as nothing ended there, R = r_b + tilted_b.
@@ -232,16 +230,15 @@ class SurvivalRegression:
     = 0, unless its mean m there is better. With contexts, to the events and to the R - r_b passes
     of every bin come two plays, or fewer, as they went in this bin for all arms together (see
     `tarry.policies.contexts.common_curve`): an arm that is hardly known goes at the pace of the
-    others, which for rewards goes on at ages that hardly anybody has reached. Passes count e^-tilt
-    each. So the tilts of a request give a mean payoff and, from the counts, its variance. One is by
-    the tilts that are expected. Another is drawn: the tilts with the share s / (1 + sqrt(m)) of
-    their variance, then the mean payoff from the Beta law with its mean and f times its variance.
-    For costs s = f = 1. For rewards f is the share of the arm's plays of which no answer is to be
-    expected any more, since what is on its way need not be explored again, and s = 1.5 f. Of both
-    mean payoffs the better one counts, Y: a draw is to find out whether an arm is better than it
-    seems, not worse (May et al. 2012). The pseudo-play is as there, X = (1 - rho) Y for cost and 1
-    - (1 - rho)(1 - Y) for reward, but among the plays for requests like this one, if they are fewer
-    than usual:
+    others. Passes count e^-tilt each. So the tilts of a request give a mean payoff and, from the
+    counts, its variance. One is by the tilts that are expected. Another is drawn: the tilts with
+    the share s / (1 + sqrt(m)) of their variance, then the mean payoff from the Beta law with its
+    mean and f times its variance. For costs s = f = 1. For rewards f is the share of the arm's
+    plays of which no answer is to be expected any more, since what is on its way need not be
+    explored again, and s = 1.5 f. Of both mean payoffs the better one counts, Y: a draw is to find
+    out whether an arm is better than it seems, not worse (May et al. 2012). The pseudo-play is as
+    there, X = (1 - rho) Y for cost and 1 - (1 - rho)(1 - Y) for reward, but among the plays for
+    requests like this one, if they are fewer than usual:
 
         rho ~ Beta(1, min(n, m / z' Q z)),      Q = (I + sum of z z' over the arm's plays)^-1
 
