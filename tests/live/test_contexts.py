@@ -275,3 +275,13 @@ def test_little_known_is_said() -> None:
         assert row.high - row.low > 1.0  # of 2, though neither arm's delays ever varied
     assert "little" not in agent.explain(context={"kind": "usual"})["a"].why
     assert "kind=usual" not in told["a"].why  # the words speak of this request
+
+
+@pytest.mark.parametrize("features", [None, {"x": float}], ids=["plain", "features"])
+def test_an_arm_never_heard_of_may_take_any_time(features: dict[str, Any] | None) -> None:
+    """Its interval is 0 to max_delay; it was as if half a play had been seen."""
+    agent = Agent(arms=["a", "b"], payoff="reward", max_delay=10.0, features=features)
+    told = agent.explain() if features is None else agent.explain(context={"x": 3.0})
+    for row in told.arms:
+        assert (row.low, row.high) == (0.0, 10.0)
+        assert 0.0 < row.mean < 10.0

@@ -75,9 +75,13 @@ class DelayCurve:
         np.add.at(self.cut, np.searchsorted(self.edges, ages, side="right"), 1)
 
     def estimate(self, ages: Sequence[int] | IntArray = ()) -> Estimate:
-        """The mean delay and its interval; `ages` are those of the plays still out."""
-        mean, square = self._evidence(ages, None).moments_with_tail(0, 1.0)
-        reach = 1.96 * math.sqrt(max(square - mean * mean, 0.0))
+        """The mean delay and its interval; `ages` are those of the plays still out.
+
+        Where nothing was heard at all, the interval is 0 to D.
+        """
+        evidence = self._evidence(ages, None)
+        mean, square = evidence.moments_with_tail(0, 1.0)
+        reach = 1.96 * math.sqrt(max(square - mean * mean, 0.0)) if evidence.known(0) else 1.0
         low, high = max(mean - reach, 0.0), min(mean + reach, 1.0)
         most = self.max_delay
         return Estimate(float(mean * most), float(low * most), float(high * most))

@@ -49,8 +49,9 @@ def for_arm(core: Core, rule: Any, row: ArmReport, arm: int, table: Plays) -> Ar
     """The report on one arm."""
     rule.scaler.look(table, 0)
     rule.common.gather(rule.evidence, rule.back, rule.tilted)
+    unit = core.max_delay / 1e6
     if rule.evidence.known(arm) <= 0:
-        return replace(row, why="never played yet, or nothing was heard")
+        return replace(row, low=0.0, high=unit, why="never played yet, or nothing was heard")
     z = rule.scaler.z
     alike = float(1.0 / max(rule.familiar.doubt(arm, z), 1e-12))
     rng = new_random(core.seed)
@@ -63,7 +64,6 @@ def for_arm(core: Core, rule: Any, row: ArmReport, arm: int, table: Plays) -> Ar
         possible.append(draw_beta(*rule.tilted_moments(arm, steady, change), stream))
     mean = float(np.mean(expected))
     low, high = np.quantile(possible, [0.025, 0.975]).tolist()
-    unit = core.max_delay / 1e6
     why = moves(core, rule, arm, table)
     if alike < LITTLE:
         unseen = 1.0 - 0.05 ** (1.0 / alike) if alike >= 1.0 else 1.0
