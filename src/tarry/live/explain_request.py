@@ -59,9 +59,11 @@ def for_arm(core: Core, rule: Any, row: ArmReport, arm: int, table: Plays) -> Ar
     for number in range(1, DRAWS + 1):
         stream = rng.of_play(number, SELECT)
         _, _, steady, change = rule.effects.draw_tilt(arm, z, 1.0, stream)
-        expected.append(draw_beta(*rule.tilted_moments(arm, steady, change), stream))
+        mean, square = rule.tilted_moments(arm, steady, change)
+        expected.append(draw_beta(mean, square, stream))
         steady += WIDER / math.sqrt(1.0 + alike) * stream.normal()
-        possible.append(draw_beta(*rule.tilted_moments(arm, steady, change), stream))
+        mean, square = rule.tilted_moments(arm, steady, change)
+        possible.append(draw_beta(mean, square, stream))
     mean = float(np.mean(expected))
     low, high = np.quantile(possible, [0.025, 0.975]).tolist()
     why = moves(core, rule, arm, table)
