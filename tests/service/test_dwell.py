@@ -170,16 +170,17 @@ def test_only_the_chosen_variant_is_shown_and_a_closed_tab_is_an_end(
 ) -> None:
     """The time is that from showing to closing."""
     name = site.agent()
+    before = time.monotonic()
     arm = begun(page, f"{site.address}/{name}")
-    start = time.monotonic()
+    shown = time.monotonic()
     assert visible(page) == [arm]
     page.wait_for_timeout(700)
-    took = time.monotonic() - start
+    at_least = time.monotonic() - shown
     page.close()
-    at_most = time.monotonic() - start + SLACK  # it was shown a little before we knew
+    at_most = time.monotonic() - before
     [(status, seconds)] = site.ended(name)
     assert status == "returned"
-    assert took - 0.05 < seconds < at_most
+    assert at_least - 0.05 < seconds < at_most
 
 
 def test_time_is_counted_only_while_visible_and_focused(site: Site, by_hand: Tabs) -> None:
@@ -227,12 +228,13 @@ def test_back_from_the_cache_is_a_new_play(site: Site, page: Page) -> None:
     page.evaluate("window.kept = true")
     page.wait_for_timeout(300)
     page.goto(f"{site.address}/elsewhere")
-    first = site.ended(name)
+    site.ended(name)
+    before = time.monotonic()
     page.go_back(wait_until="commit")
     heard(page, lambda: page.evaluate("window.tarry && tarry.arm"))
     assert page.evaluate("window.kept")
     assert len(visible(page)) == 1
-    assert page.evaluate("tarry.seconds") < first[0][1] + SLACK
+    assert page.evaluate("tarry.seconds") < time.monotonic() - before  # from 0 on again
     assert [status for status, _ in site.plays(name)] == ["returned", "out"]
 
 
@@ -255,15 +257,17 @@ def test_a_lost_end_costs_at_most_a_heartbeat(site: Site, page: Page) -> None:
     """The process of the page dies: no beacon is sent, and the lease decides."""
     lease = 0.9
     name = site.agent(lease=lease)
+    before = time.monotonic()
     begun(page, f"{site.address}/{name}")
-    start = time.monotonic()
+    shown = time.monotonic()
     page.wait_for_timeout(800)
-    took = time.monotonic() - start
+    at_least = time.monotonic() - shown
     with pytest.raises(Exception, match="crash"):
         page.goto("chrome://crash", timeout=5000)
+    at_most = time.monotonic() - before
     [(status, seconds)] = site.ended(name)
     assert status == "vanished"
-    assert abs(seconds - took) <= lease / 3 + SLACK
+    assert at_least - lease / 3 - SLACK <= seconds <= at_most + lease / 3
 
 
 def test_the_dashboard_of_a_real_service(site: Site, page: Page) -> None:
