@@ -53,7 +53,7 @@ def test_segments_from_a_table() -> None:
 
 def test_bad_segments_are_refused() -> None:
     """In one sentence."""
-    with pytest.raises(InputError, match="give weights and segments"):
+    with pytest.raises(InputError, match="give segments, a table of problems, and weights if"):
         problem_from({"family": "segments"})
 
 
@@ -82,6 +82,15 @@ def test_run_times_from_a_file(tmp_path: Path) -> None:
     assert case.name == f"from_table(file={str(path)!r}, max_delay=60, unit=0.1, above='clip')"
 
 
+def test_mark_at_the_beginning_of_a_file(tmp_path: Path) -> None:
+    """Spreadsheets begin a CSV file with one that nobody sees; it is no part of the first name."""
+    path = tmp_path / "runs.csv"
+    path.write_text("size,fast\n1,2\n", encoding="utf-8-sig")
+    table = {"file": str(path), "features": ["size"], "times": ["fast"], "max_delay": 9}
+    problem = problem_from({"family": "from_table", **table})
+    assert problem == tarry.problems.from_table([[1]], [[2]], 9, ["fast"])
+
+
 @pytest.mark.parametrize(
     ("content", "change", "sentence"),
     [
@@ -89,7 +98,16 @@ def test_run_times_from_a_file(tmp_path: Path) -> None:
         ("size,fast\n1,2\n", {"times": []}, "times is .*; give a list of columns"),
         ("size,fast\n1,soon\n", {}, "Row 1 has 'soon' in column 'fast'"),
         ("size,fast\n1\n", {}, "Row 1 of .* has 1 cells; its head has 2"),
-        ("", {}, "column of the file"),
+        ("", {}, "has no rows; give a head and a row"),
+        ("size,fast\n", {}, "has no rows; give a head and a row"),
+        ("size,fast,fast\n1,2,3\n", {}, "There are 2 columns 'fast'"),
+        ("size,fast,size\n1,2,3\n", {}, "There are 2 columns 'size'"),
+        ("size,fast\n1,2\n", {"features": ["fast"]}, "'fast' is among the features and the times"),
+        (
+            "size,fast\n1,2\n3,9.6\n",
+            {"unit": 1.0},
+            "row 1 .* of arm 'fast' is 9.6, above max_delay",
+        ),
         ("size,fast\n1,2\n", {"file": 3}, "file is 3"),
         ("size,fast\n1,2\n", {"file": "nowhere.csv"}, "cannot be read"),
         ("size,fast\n1,\n", {}, "delay"),

@@ -2,14 +2,16 @@
 
 import math
 import random
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tarry
-from tarry.errors import InputError, JournalError
+from tarry.errors import ConflictError, InputError, JournalError
 from tarry.live import Agent, ManualClock
 from tarry.live.features import Features, features_from
 
@@ -66,6 +68,31 @@ def test_values_become_numbers() -> None:
     assert again is not None
     assert again.columns == features.columns
     assert again.kinds == features.kinds
+
+
+@pytest.mark.parametrize(
+    "nothing", [None, math.nan, np.float64("nan"), pd.NA, pd.NaT, Decimal("nan")]
+)
+def test_what_data_frames_have_for_a_missing_value(nothing: Any) -> None:
+    """Counts as missing, where a text belongs and where a number does."""
+    features = Features(FEATURES)
+    assert features.checked({"device": nothing, "size": nothing, "hour": nothing}) == {}
+
+
+@pytest.mark.parametrize("wrong", [3.5, True, ["phone"], np.zeros(2), b"phone", Decimal("snan")])
+def test_what_is_no_text_is_refused(wrong: Any) -> None:
+    """With the value in the sentence."""
+    with pytest.raises(InputError, match="it must be a text, or None"):
+        Features(FEATURES).checked({"device": wrong})
+
+
+@pytest.mark.parametrize("wrong", [True, np.True_, "3", [3], 10**400, 1j])
+def test_what_is_no_number_is_refused(wrong: Any) -> None:
+    """In a context, and as the number that stands for a missing one."""
+    with pytest.raises(InputError, match="it must be a number, or None"):
+        Features(FEATURES).checked({"size": wrong})
+    with pytest.raises(InputError, match=r"missing is .*; it must be a number, or None"):
+        tarry.numeric(missing=wrong)
 
 
 def test_an_agent_learns_what_a_request_wants() -> None:
@@ -285,3 +312,44 @@ def test_an_arm_never_heard_of_may_take_any_time(features: dict[str, Any] | None
     for row in told.arms:
         assert (row.low, row.high) == (0.0, 10.0)
         assert 0.0 < row.mean < 10.0
+
+
+def test_a_key_knows_its_context_in_any_order() -> None:
+    """A retry is the same request whichever value comes first; another value is another one."""
+    agent = Agent(arms=["a", "b"], features={"kind": ["a", "b"], "x": float}, **GIVEN)
+    play = agent.ask(key="k", context={"kind": "a", "x": 0.0})
+    assert agent.ask(key="k", context={"x": -0.0, "kind": "a"}) == play
+    for other in ({"kind": "a"}, {"kind": "b", "x": 0.0}, None):
+        with pytest.raises(ConflictError, match="with another context"):
+            agent.ask(key="k", context=other)
+
+
+def test_a_period_of_any_size() -> None:
+    """Half of the largest period is half a turn."""
+    features = Features({"h": tarry.cyclic(1e308)})
+    assert features.numbers(features.checked({"h": 5e307}))[0] == [0.0, -1.0]
+
+
+@pytest.mark.parametrize("payoff", ["cost", "reward"])
+def test_explanations_name_what_matters(payoff: Any) -> None:
+    """Not features that say nothing; and "later" is what makes the mean longer, not the odds.
+
+    Half of the requests of kind "b" are never answered, the others sooner than those of kind "a".
+    """
+    named = {"x": 0, "kind": 0}
+    for seed in range(6):
+        clock, rng = ManualClock(), random.Random(seed)  # a simulation
+        told: dict[str, Any] = {"payoff": payoff, "max_delay": 30.0, "clock": clock, "seed": seed}
+        agent = Agent(arms=["0", "1"], features={"kind": ["a", "b"], "x": float}, **told)
+        for _ in range(400):
+            kind = rng.choice("ab")
+            play = agent.ask(context={"kind": kind, "x": rng.gauss(0, 1)})
+            lost = kind == "b" and rng.random() < 0.5
+            agent.tell(play, 30.0 if lost else rng.expovariate(1.0 if kind == "a" else 3.0))
+            clock.advance(40.0)
+        for row in agent.explain(context={"kind": "b", "x": 1.5}).arms:
+            named["x"] += "x:" in row.why
+            named["kind"] += "kind=b: later" in row.why
+            assert "kind=b: sooner" not in row.why
+    assert named["x"] <= 2  # of 12; it was 2 of 112 with other seeds beside these
+    assert named["kind"] >= 6

@@ -209,7 +209,10 @@ BAD = {
         "must be the same",
     ),
     "rows": (lambda: tarry.problems.from_table([[1.0]], [[1], [2]], 3), "as many rows"),
-    "long": (lambda: tarry.problems.from_table([[1.0]], [[5]], 3), "in row 0 of arm 0 is 5"),
+    "long": (
+        lambda: tarry.problems.from_table([[1.0]], [[5]], 3),
+        r"row 0 \(counted from 0\) of arm 0 is 5, above max_delay = 3; above='clip'",
+    ),
     "above": (lambda: tarry.problems.from_table([[1.0]], [[5]], 3, above="cut"), "'clip'"),  # type: ignore[arg-type]
     "shape": (lambda: tarry.problems.log_linear(shape="gamma"), "'log-normal'"),  # type: ignore[arg-type]
 }

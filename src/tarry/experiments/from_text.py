@@ -164,7 +164,8 @@ def segments_from(settings: Mapping[str, Any]) -> Source:
     parts = settings.get("segments")
     if not isinstance(parts, Mapping) or not parts or settings.keys() - {"segments", "weights"}:
         raise InputError(
-            f"The segments are {dict(settings)!r}; give weights and segments, a table of problems."
+            f"The segments are {dict(settings)!r}; give segments, a table of problems, and "
+            "weights if they are not equally often."
         )
     source = Segments({n: problem_from(part) for n, part in parts.items()}, settings.get("weights"))
     made = source(0)  # so that bad settings are refused now

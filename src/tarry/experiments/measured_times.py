@@ -23,6 +23,12 @@ def with_columns(settings: Mapping[str, Any]) -> dict[str, Any]:
     chosen = {
         kind: columns_of(kind, others.pop(kind, None), head) for kind in ("features", "times")
     }
+    for name in chosen["features"]:
+        if name in chosen["times"]:
+            raise InputError(
+                f"The column {name!r} is among the features and the times; what a request takes is "
+                "not known before it is served."
+            )
     features, times = (numbers_in(rows, head, names) for names in chosen.values())
     return {"names": chosen["times"], **others, "features": features, "times": times}
 
@@ -30,13 +36,15 @@ def with_columns(settings: Mapping[str, Any]) -> dict[str, Any]:
 def read_rows(path: Any) -> tuple[list[str], list[list[str]]]:
     """The head and the rows of a CSV file, all with as many cells."""
     try:
-        with Path(path).open(newline="", encoding="utf-8") as file:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:  # Excel begins with a mark
             head, *rows = [row for row in csv.reader(file) if row] or [[]]
     except TypeError as error:
         raise InputError(f"file is {shortened(path)}; give the name of a CSV file.") from error
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         told = getattr(error, "strerror", None) or error
         raise InputError(f"{str(path)!r} cannot be read: {told}.") from error
+    if not rows:
+        raise InputError(f"{str(path)!r} has no rows; give a head and a row per request.")
     for number, row in enumerate(rows, start=1):
         if len(row) != len(head):
             raise InputError(
@@ -52,6 +60,11 @@ def columns_of(kind: str, names: Any, head: Sequence[str]) -> list[str]:
     for name in names:
         if name not in head:
             raise UnknownNameError.of("column of the file", name, head)
+        if head.count(name) > 1:
+            raise InputError(
+                f"There are {head.count(name)} columns {name!r}; a column that is asked for must "
+                "have a name of its own."
+            )
     return names
 
 

@@ -305,7 +305,9 @@ class Agent:
     def explain(self, context: Mapping[str, Any] | None = None) -> Explanation:
         """What is known of each arm, and why it is or is not chosen; prints as a table.
 
-        With a context: means and intervals for such a request, and which features move which arm.
+        With a context: means and intervals for such a request, and which features move which arm;
+        SurvivalRegression knows them, other policies keep no effects. Without one, means are over
+        all requests: where requests differ they do not compare arms.
         """
         if context is None:
             return self._engine.look(explanation)

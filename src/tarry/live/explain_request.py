@@ -17,7 +17,9 @@ from tarry.randomness import SELECT, new_random
 
 DRAWS = 400
 SHOWN = 3  # features
-LEAST = 0.05  # of the tilt of the odds: less is not worth a word
+LEAST = 0.05  # of the mean: less is not worth a word
+BY_CHANCE = 9.2  # chi square with two degrees of freedom, 99 %
+NOTHING = "no feature of this request moves it"
 WIDER = 2.0  # deviation of the log odds of a kind of request from what the features tell of it
 LITTLE = 5.0  # plays for such requests: with fewer, little is known
 
@@ -78,17 +80,30 @@ def for_arm(core: Core, rule: Any, row: ArmReport, arm: int, table: Plays) -> Ar
 
 
 def moves(core: Core, rule: Any, arm: int, table: Plays) -> str:
-    """In words which features of the request in the table move this arm, the strongest first."""
+    """In words which features of the request in the table move this arm, the strongest first.
+
+    A feature is named if contexts are believed to matter for the arm, what its weights add to the
+    tilts of this request is not 0 by chance (t' C^-1 t, with t its steady part and the one that
+    changes with age, C their covariance), and the mean with it differs from that of a request
+    that is usual in it.
+    """
     features = core.requests.features
+    if not features or rule.belief[arm] <= 0.0:
+        return NOTHING
     z, size = np.asarray(rule.scaler.z), len(rule.scaler.z)
-    weights = np.asarray(rule.effects.weights)[2 * size * arm : 2 * size * arm + size]
-    tilts = (weights * z)[:-1]  # without the constant term
-    groups = features.groups(table.context[0]) if features else []
-    totals = {label: float(tilts[part].sum()) for label, part in groups}
-    strongest = sorted(totals, key=lambda label: -abs(totals[label]))[:SHOWN]
-    words = [
-        f"{label}: {'sooner' if totals[label] > 0 else 'later'}"
-        for label in strongest
-        if abs(totals[label]) >= LEAST
-    ]
-    return ", ".join(words) or "no feature of this request moves it"
+    weights = np.asarray(rule.effects.weights)[2 * size * arm :][: 2 * size].reshape(2, size)
+    spread = np.asarray(rule.effects.spread)[(2 * size) ** 2 * arm :][: (2 * size) ** 2]
+    spread = spread.reshape(2, size, 2, size)
+    whole = weights @ z
+    mean, _ = rule.tilted_moments(arm, *whole.tolist())
+    moved = {}
+    for label, part in features.groups(table.context[0]):
+        tilts = weights[:, part] @ z[part]
+        doubt = np.einsum("i,aibj,j->ab", z[part], spread[:, part, :, part], z[part])
+        usual, _ = rule.tilted_moments(arm, *(whole - tilts).tolist())
+        sure = tilts @ np.linalg.pinv(doubt) @ tilts > BY_CHANCE
+        if sure and abs(mean - usual) >= LEAST * max(mean, usual):
+            moved[label] = mean - usual
+    strongest = sorted(moved, key=lambda label: -abs(moved[label]))[:SHOWN]
+    words = [f"{label}: {'sooner' if moved[label] < 0 else 'later'}" for label in strongest]
+    return ", ".join(words) or NOTHING

@@ -11,8 +11,11 @@ What is missing or unknown is NaN in all its columns, which a rule takes for the
 """
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from tarry.checks import check_positive, check_truth, shortened
 from tarry.errors import InputError
@@ -35,17 +38,24 @@ class Cyclic(NamedTuple):
 def numeric(*, log: bool = False, curve: bool = False, missing: float | None = None) -> Numeric:
     """A feature that is a number: by its logarithm, and with its square, if asked for.
 
-    `missing` is a number that stands for "not known", such as -9999: left in, a few of them would
-    widen the scale of the feature until nothing is left of it.
+    What has no logarithm, 0 and below, counts as unknown. `missing` is a number that stands for
+    "not known", such as -9999: left in, a few of them would widen the scale of the feature until
+    nothing is left of it.
 
     >>> numeric(log=True)
     Numeric(log=True, curve=False, missing=None)
     """
     check_truth("log", log)
     check_truth("curve", curve)
-    if missing is not None and (isinstance(missing, bool | str) or not math.isfinite(missing)):
+    if missing is None:
+        return Numeric(log, curve)
+    try:
+        stands_in = float(_no_truth(missing))
+    except (TypeError, ValueError, OverflowError):
+        stands_in = math.nan
+    if not math.isfinite(stands_in):
         raise InputError(f"missing is {shortened(missing)}; it must be a number, or None.")
-    return Numeric(log, curve, None if missing is None else float(missing))
+    return Numeric(log, curve, stands_in)
 
 
 def cyclic(period: float) -> Cyclic:
@@ -132,7 +142,7 @@ class Features:
                 unknown += math.isnan(x)
                 found += [x, x * x] if kind.curve else [x]
             elif isinstance(kind, Cyclic):
-                angle = 2.0 * math.pi * (float(value) % kind.period) / kind.period
+                angle = 2.0 * math.pi * (float(value) % kind.period / kind.period)
                 found += [round(math.sin(angle), 15), round(math.cos(angle), 15) + 0.0]
             elif value in kind:
                 found += [float(value == one) for one in kind]
@@ -208,7 +218,7 @@ def _width(kind: Any) -> int:
 
 def _plain(name: str, kind: Any, value: Any) -> Any:
     """A value of a context for a store; None if it is missing."""
-    if value is None:
+    if _is_missing(value):
         return None
     if isinstance(kind, Numeric | Cyclic):
         number = _number(name, value)
@@ -218,10 +228,27 @@ def _plain(name: str, kind: Any, value: Any) -> Any:
     return value
 
 
+def _is_missing(value: Any) -> bool:
+    """None, NaN, and what data frames have for a value that is not there."""
+    if value is None:
+        return True
+    try:
+        return not operator.eq(value, value)  # NaN and NaT are not equal to themselves
+    except (TypeError, ValueError, ArithmeticError):
+        return type(value).__name__ == "NAType"  # of pandas: it is neither true nor false
+
+
+def _no_truth(value: Any) -> Any:
+    """What may be a number: no text, and neither true nor false."""
+    if isinstance(value, str | bytes | bool | np.bool_):
+        raise TypeError
+    return value
+
+
 def _number(name: str, value: Any) -> float | None:
     """A number for a store; None for NaN, which is a value that is missing."""
     try:
-        number = float("x" if isinstance(value, str | bytes | bool) else value)
+        number = float(_no_truth(value))
     except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"The feature {name!r} is {shortened(value)}; it must be a number, or None."

@@ -71,7 +71,7 @@ class Requests:
         """The number of the play that has the key of this request; 0 if there is none."""
         key, text = parted(name)
         number = self.keys.get(key, 0)
-        if number and self.texts.get(number, "") != text:
+        if number and not _same(self.texts.get(number, ""), text):
             raise ConflictError(
                 f"The key {key!r} was used before, with another context; use a key for one request."
             )
@@ -155,3 +155,8 @@ def by_feature(features: Features | None, texts: Sequence[str]) -> dict[str, lis
         return {}
     contexts = [json.loads(text) if text else {} for text in texts]
     return {name: [context.get(name) for context in contexts] for name in features.kinds}
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two texts are of the same context, in whatever order its values were given."""
+    return one == other or json.loads(one or "{}") == json.loads(other or "{}")

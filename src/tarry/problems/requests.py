@@ -100,10 +100,10 @@ def from_table(
     most = check_max_delay(max_delay)
     if above not in ("refuse", "clip"):
         raise InputError(f"above is {shortened(above)}; it must be 'refuse' or 'clip'.")
-    delays = whole_delays(times, most, unit, clip=above == "clip")
+    names = names if names is not None else column_names(times)
+    delays = whole_delays(times, most, unit, names, clip=above == "clip")
     laws = [Law([delay], [1.0]) for delay in delays.ravel()]
     columns = column_names(features)
-    names = names if names is not None else column_names(times)
     label = f"from_table of {len(delays)} rows"
     table = check_numbers(features, "The features")
     if table.ndim != 2 or len(table) != len(delays):
@@ -114,19 +114,34 @@ def from_table(
     return contextual(laws, table, most, weights, names, columns, label=label)
 
 
-def whole_delays(times: Any, most: int, unit: float | None, *, clip: bool) -> IntArray:
+def whole_delays(
+    times: Any, most: int, unit: float | None, names: Names, *, clip: bool
+) -> IntArray:
     """A table of times as whole delays."""
-    numbers = check_numbers(times, "The times")
-    if numbers.ndim != 2 or not numbers.size:
-        raise InputError(f"The times have shape {numbers.shape}; it must be (rows, arms).")
+    given = check_numbers(times, "The times")
+    if given.ndim != 2 or not given.size:
+        raise InputError(f"The times have shape {given.shape}; it must be (rows, arms).")
+    numbers = given
     if unit is not None:
         with np.errstate(over="ignore"):  # what is infinite then is refused below
-            numbers = np.rint(numbers / check_positive("unit", unit))
-    return check_delays(
-        np.minimum(numbers, most) if clip else numbers,
-        most,
-        lambda at: f" in row {at[0]} of arm {at[1]}",
-    )
+            numbers = np.rint(given / check_positive("unit", unit))
+    named = names if isinstance(names, Sequence) and len(names) == given.shape[1] else None
+
+    def place(at: Sequence[int]) -> str:
+        arm = at[1] if named is None else repr(named[at[1]])
+        return f" in row {at[0]} (counted from 0) of arm {arm}"
+
+    if clip:
+        numbers = np.minimum(numbers, most)
+    long = np.argwhere((numbers > most) & np.isfinite(numbers))
+    if len(long):
+        row, arm = (int(i) for i in long[0])
+        units = "" if unit is None else f" in units of {unit:g}"
+        raise InputError(
+            f"The time{place((row, arm))} is {given[row, arm].item()!r}, above max_delay = "
+            f"{most}{units}; above='clip' would count it as that."
+        )
+    return check_delays(numbers, most, place)
 
 
 def column_names(table: Any) -> Sequence[str] | None:
