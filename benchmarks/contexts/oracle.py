@@ -13,7 +13,7 @@ plays the arm with the largest (cost: the smallest)
 
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -72,13 +72,13 @@ class Rival(Protocol):
         """Of these requests, (requests, arms): expected payoffs, and payoffs by one draw each."""
 
 
-def rival_of(world: World, problem: Any, number: int, rng: Any) -> Rival:
-    """The one for this world."""
+def rival_of(world: World, problem: Any, number: int, rng: Any, *, laws: bool) -> Rival:
+    """The one for this world; where scales are log-linear it may be told less than all."""
     if world.key.startswith("segments"):
         return Segments(problem, number)
     if world.key.startswith("linear"):
         return Linear(problem, rng)
-    return Scales(world, problem, number)
+    return Scales(world, problem, number, laws=laws)
 
 
 def pause(t: int) -> int:
@@ -86,11 +86,11 @@ def pause(t: int) -> int:
     return max(1, t // 100) if t < 8000 else t // 20
 
 
-def play_told(world: World, number: int, rule: Rule) -> FloatArray:
+def play_told(world: World, number: int, rule: Rule, *, laws: bool = True) -> FloatArray:
     """Regret of the oracle over that of uniform play at the horizon, up to each of `PARTS`."""
     problem, seed = world.problem(number), FIRST_SEED + number
     rng = np.random.default_rng(seed)
-    rival = rival_of(world, problem, number, rng)
+    rival = rival_of(world, problem, number, rng, laws=laws)
     steps = np.arange(1, world.horizon + 1)
     kinds = problem.contexts(seed, steps)
     delays = problem.delays(seed, steps[:, None], np.arange(ARMS)[None, :])
@@ -154,32 +154,48 @@ def measure_told(
     kept_only: bool = False,
 ) -> Waited:
     """So many runs in each world, numbered from `first` on; only who has all of them."""
-    folder.mkdir(parents=True, exist_ok=True)
     found: Waited = {}
+    for world, runs in counts.items():
+        small = world._replace(horizon=min(most or world.horizon, world.horizon))
+        for name in (OURS, *map(told, FORMS)):
+            done = told_runs(folder, small, name, range(first, first + runs), kept_only=kept_only)
+            if len(done) >= runs:
+                found[world.key, name] = done
+    return found
+
+
+def told_runs(
+    folder: Path, world: World, name: str, runs: range, *, kept_only: bool = False
+) -> FloatArray:
+    """What a form of the oracle, or SurvivalRegression, had in these runs: (runs, parts)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    code, play = entrants()[name]
+    path = folder / f"waiting from run {runs.start} {world.key} {name}.npz"
+    done = list(kept(path, code).get("shares", ()))
+    for number in () if kept_only else runs[len(done) :]:
+        print(f"\rwaiting: {world.key}, {name}, {number}  ", end="", file=sys.stderr, flush=True)
+        done.append(play(world, number))
+        keep(path, code, shares=np.array(done))
+    return np.array(done[: len(runs)])
+
+
+@cache
+def entrants() -> dict[str, tuple[str, Play]]:
+    """By name: a fingerprint of the code that decides, and how a run is played."""
     policy = tarry.SurvivalRegression()
     digest = sha256()
     for name in FILES:
         digest.update(code_at(Path(__file__).parent / f"{name}.py"))
     here = digest.hexdigest()[:16]
-    players: dict[str, tuple[str, Play]] = {
+    found: dict[str, tuple[str, Play]] = {
         OURS: (code_of(policy), partial(play_ours, policy=policy))
     }
     for name, rule in FORMS.items():
-        players[told(name)] = here, partial(play_told, rule=rule)
-    for world, runs in counts.items():
-        small = world._replace(horizon=min(most or world.horizon, world.horizon))
-        for name, (code, play) in players.items():
-            path = folder / f"waiting from run {first} {world.key} {name}.npz"
-            done = list(kept(path, code).get("shares", ()))
-            for number in () if kept_only else range(len(done), runs):
-                print(f"\rwaiting: {world.key}, {name}, {number + 1}  ", end="", file=sys.stderr)
-                done.append(play(small, first + number))
-                keep(path, code, shares=np.array(done))
-            if len(done) >= runs:
-                found[world.key, name] = np.array(done[:runs])
+        found[told(name)] = here, partial(play_told, rule=rule)
+        found[told(name, laws=False)] = here, partial(play_told, rule=rule, laws=False)
     return found
 
 
-def told(form: str) -> str:
+def told(form: str, *, laws: bool = True) -> str:
     """What the oracle of this form is called."""
-    return f"oracle, {form}"
+    return f"oracle, {form}" if laws else f"told the family only, {form}"

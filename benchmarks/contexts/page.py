@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,90 +25,19 @@ from benchmarks.contexts.worlds import simulated as all_simulated
 from tarry.arrays import FloatArray
 
 HEAD = (
-    "# Contexts, measured\n\n"
+    "# Contexts, measured\n"
+    "\n"
     "Written by `python -m benchmarks.contexts --write`. What the policies do, and what "
-    "contexts cost where they are useless, is told in [](concepts/contexts.md).\n\n"
-    "Regret over that of uniform play: the mean of {runs} runs ({own} of SurvivalRegression), and "
-    "the worst in brackets; lower is better, 0 is the best arm of every request. *Target* is what "
-    "was asked of SurvivalRegression before it was measured.\n"
-    "Simulated worlds have {arms} arms and {features} features (five where delays are 0 or D, "
-    "one per segment in *five segments*), a new world for each run, {horizon} steps, and a seed "
-    "for each run from {seed} on.\n"
-    "The policies have their defaults. What SurvivalRegression is made of was chosen on other "
-    "seeds and on halves of the tables of run times, in three rounds.\n"
-    "First: a prior in its draws or the pseudo-play of SurvivalThompson (equally good; the second "
-    "was taken, since its optimism never dies); effects common to all arms beside those of each "
-    "arm (better with full draws, worse with smaller ones; four variants), a prior three times as "
-    "wide (no better), and the share of the variance of the weights to draw with: 1, 0.5, 0.25, "
-    "0.1, 0.06 or 0, of which 1 / (1 + sqrt(p)) is a compromise.\n"
-    "Then, because an arm for a few requests was not found, on two or three seeds from 100 and "
-    "from 300 on: a pseudo-play that counts plays for such requests, times 1, 1 + sqrt(p), p + 1 "
-    "or 3 (p + 1) (p + 1 was taken; less costs in useless worlds, more in segments), also where "
-    "contexts do not count (no better); one belief or one per arm (only the second finds niches "
-    "reliably); a lower limit of -3 for the belief (no better); a constant term in the effects, of "
-    "size 1 or 3 (1: better in nearly all worlds); and four ways to weigh outcomes in the odds of "
-    "a bin, of which the one that is the score of the logistic model was the best. After that, to "
-    "lower the regret of the worlds with rewards: half, a quarter and twice the share of the "
-    "variance, a wider prior, two other priors of the odds. None was better.\n"
-    "Third, since two thirds of the regret with rewards fell in the first D steps, on six to "
-    "twelve seeds from 9100 on. To see where it comes from: no pseudo-play, no variance of the "
-    "weights, no variance of the mean, none of the three, contexts always believed in (early "
-    "regret hardly changes, and without pseudo-plays arms are lost). Then: the mean payoff of who "
-    "is older than all plays so far set to 0.15 more than that age (better, but a number that no "
-    "other world need have), and pseudo-plays as they went for all arms together, 2 or 5 in each "
-    "bin, in the draws only or in the odds that effects learn from as well: 2 in the draws was "
-    "taken, with the early regret a sixth to a quarter lower in log-linear worlds with rewards. "
-    "That makes nine variants; the last was stopped after one world.\n"
-    "A fourth round, on four seeds from 70000 on, changed nothing. Tried: the curve of all arms "
-    "together in the draws without contexts too (one run of four in *five segments* lost an arm, "
-    "0.058 where it was 0.019 or less); a prior for the belief of an arm from the beliefs of the "
-    "others (1 to 8 % less regret in 11 of 12 worlds; but of 162 runs with a niche 9 had not found "
-    "it late, where it was 4, and BNSL-2016 had 4 % more in four runs); the same, but only upwards "
-    "(13 % more in useless contexts with cost); payoffs drawn with and without contexts and "
-    "averaged by the belief (11 % less in useless and linear worlds, but 11 % more in *no answer* "
-    "with cost, one run of four bad), and that in every second step (a niche of six kinds lost).\n"
-    "A fifth round, on 6 to 160 seeds from 410000 on, was once more about rewards and changed "
-    "nothing in the end. Of some forty variants two were worth it in the mean: the pace of all "
-    "arms together goes on at ages that hardly any play has reached (otherwise who is older than "
-    "all counts as D), and draws have the share of their variance that goes with the plays that "
-    "are back, or of which no answer is to be expected. Together they have 13 to 25 % less regret "
-    "with rewards in *Weibull*, *log-normal* and *no answer*, and up to half less where D is above "
-    "the horizon. But their bad runs are worse: with rewards in *five segments* the mean of 160 "
-    "runs after 30 000 steps is the same (0.0135 for 0.0131) and the worst is 0.185 for 0.051; and "
-    "where a play leaves at once or stays for good, what was seen of a few is carried on to all "
-    "ages, and one run in a hundred gave an arm up for ten thousand steps. Others had less regret "
-    "early and lost arms in *five segments*: no variance of the weights, or a part of that of the "
-    "mean; a third of the pseudo-play; draws in every second, third or sixth step and the expected "
-    "payoff otherwise, with one to four times the variance. No better: half, twice or three times "
-    "the variance of the effects, effects that hardly change with age, and a profile over age that "
-    "all arms and features share.\n"
-    "A sixth round, on 8 to 300 seeds from 653000 on, some fifty variants, began with runs that "
-    "lost an arm for good. Their effects were wrong by four of their own deviations: an arm that "
-    "ends soon for most requests and lasts for one kind was credited for its passes there at the "
-    "hazards of the others, as if they told much. Now earlier information is reckoned anew when "
-    "the odds move (in a world made for it no run of 60 loses the arm, where two did). With it: "
-    "the better of what is expected and what is drawn counts; with rewards, draws have less "
-    "variance for what is on its way, and otherwise 1.5 times the former share. That is 7 to 12 % "
-    "less regret in *Weibull* and *log-normal*, 3 to 8 % less in *no answer*, no difference beyond "
-    "chance in the others (on the seeds of the peers), and up to a third more with rewards in "
-    "niches where delays are fixed. In *five segments* with rewards 300 runs had 0.0127 in the "
-    "mean and 0.038 at the 99 % quantile, where it was 0.0140 and 0.063, and 5 of them lost more "
-    "than 0.02 late, where it was 12; 100 runs of *linear* with rewards had 0.0237 (0.155) where "
-    "it was 0.0232 (0.061). Tried "
-    "again and given up again: the pace of all arms goes on where no play has been (another 10 % "
-    "less in two kinds of worlds, 16 runs of 40 that lose the arm of the world above, where it was "
-    "4; with an eighth of its weight still 4). Worse or no better: shares that grow where an arm "
-    "was hardly played for such requests, smaller and larger pseudo-plays, no hope in draws "
-    "without contexts, rare draws, other priors of effects. The runs of this paragraph but for the "
-    "60 and the seeds of the peers are of a prototype with the same formulas.\n"
-    "These seeds were played once, with the form that is in this release. Before the sixth round "
-    "it had, on ten seeds from 55000 on, 0.007 / 0.016 (cost / reward) in the first world, and "
-    "0.007 / 0.015, 0.005 / 0.011, 0.023 / 0.019, 0.011 / 0.018 and 0.034 / 0.027 in the others; "
-    "before the third round "
-    "it had, on ten seeds from 31000 on, 0.010 / 0.020 (cost / reward) in the first world, and "
-    "0.008 / 0.018, 0.007 / 0.014, 0.031 / 0.026, 0.015 / 0.025 and 0.036 / 0.029 in the others; "
-    "before the second, on seeds from 7000 on, 0.008 / 0.020, 0.008 / 0.020, 0.005 / 0.012, 0.025 "
-    "/ 0.022, 0.005 / 0.013 and 0.034 / 0.026. Seeds differ: compare within a table.\n"
+    "contexts cost where they are useless, is told in [](concepts/contexts.md).\n"
+    "\n"
+    "Regret over that of uniform play: the mean of {runs} runs ({own} of SurvivalRegression),"
+    " and the worst in brackets; lower is better, 0 is the best arm of every request. "
+    "*Target* is what was asked of SurvivalRegression before it was measured.\n"
+    "Simulated worlds have {arms} arms and {features} features (five where delays are 0 or D,"
+    " one per segment in *five segments*), a new world for each run, {horizon} steps, and a "
+    "seed for each run from {seed} on.\n"
+    "The policies have their defaults. These seeds were played once, with the form that is in"
+    " this release; what was tried on others before stands at the end of the page.\n"
 )
 MEASURED = (
     "\n## Run times of solvers and queries\n\n"
@@ -118,8 +48,8 @@ MEASURED = (
     "2025): 49 hint sets of a database, and the context is the template of the query. The files "
     "are not part of this project; `--folder` says where they are.\n"
     "These instances are not unseen: half of those of ASP-POTASSCO and of SAT12-INDU, drawn with "
-    "another seed, served to choose the share above. Before the third round the table had, in "
-    "three runs, 0.120, 0.332, 0.310 and 0.208.\n"
+    "another seed, served to choose the share of the variance (at the end of the page). Before the "
+    "third round the table had, in three runs, 0.120, 0.332, 0.310 and 0.208.\n"
 )
 MIXTURE = (
     "\nA mixture of the experts SurvivalRegression and LinearThompson was not built, and not "
@@ -198,7 +128,8 @@ def page(
     if tables:
         text += "\n" + table(tables, results) + "\n" + verdict(tables, results)
     text += niche_part(rare) if rare else ""
-    return text + (turned(turn) if turn else "") + TIME.format(**micros)
+    text += (turned(turn) if turn else "") + TIME.format(**micros)
+    return text + "\n" + (Path(__file__).parent / "tried.md").read_text()
 
 
 def blanks(worlds: Sequence[World], results: Results) -> bool:

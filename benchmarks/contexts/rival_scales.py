@@ -9,6 +9,8 @@ beta ~ N(0, I / p) of which one learns that its length is 1. So the rival looks 
 numbers with that normal law first (Newton's method; the likelihood of plays that are back and of
 those still out is log-concave), takes the normal law around them (Laplace), and corrects it by the
 observation |beta|^2 = 1, of which it has the first two moments. Nothing of this is exact.
+
+Told of the family and the shapes only, it takes level ~ N(log D, 4) and beta ~ N(0, I / p).
 """
 
 from typing import Any, NamedTuple
@@ -90,10 +92,11 @@ class Family(NamedTuple):
 class Fit:
     """Level and effects of one arm: the normal law that stands for what is known of them."""
 
-    def __init__(self, family: Family, arm: int, features: int) -> None:
-        self.family, self.shape = family, float(family.shapes[arm])
-        self.centre = np.array([np.log(family.most / 10), *np.zeros(features)])
-        self.weight = np.diag([4.0, *np.full(features, float(features))])
+    def __init__(self, family: Family, arm: int, features: int, *, laws: bool = True) -> None:
+        self.family, self.shape, self.laws = family, float(family.shapes[arm]), laws
+        level, weight = (np.log(family.most / 10), 4.0) if laws else (np.log(family.most), 0.25)
+        self.centre = np.array([level, *np.zeros(features)])
+        self.weight = np.diag([weight, *np.full(features, float(features))])
         self.found = self.centre.copy()  # without what is known of the length
         self.mean, self.spread = self.centre.copy(), np.linalg.inv(self.weight)
 
@@ -108,7 +111,10 @@ class Fit:
             self.found += step * min(1.0, 1.0 / max(float(np.abs(step).max()), 1e-9))
             if np.abs(step).max() < 1e-3:
                 break
-        self.mean, self.spread = of_length_one(self.found, np.linalg.inv(bend))
+        spread: FloatArray = np.linalg.inv(bend)
+        self.mean, self.spread = (
+            of_length_one(self.found, spread) if self.laws else (self.found, spread)
+        )
 
 
 def of_length_one(mean: FloatArray, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -126,15 +132,15 @@ def of_length_one(mean: FloatArray, spread: FloatArray) -> tuple[FloatArray, Flo
 
 
 class Scales:
-    """The rival."""
+    """The rival; without `laws` it is not told from which laws levels and effects are drawn."""
 
-    def __init__(self, world: World, problem: Any, number: int) -> None:
+    def __init__(self, world: World, problem: Any, number: int, *, laws: bool = True) -> None:
         most, (count, features) = problem.max_delay, problem.features.shape
         draw = Points.checked("", 0, ARMS, features, most, FIRST_SEED + number, count)
         self.family = Family.of(draw, normal=world.key.startswith("log-normal"))
         self.lows, self.table = self.family.lows, self.family.means(LOGS)
         self.rows = np.column_stack([np.ones(count), problem.features])
-        self.fits = [Fit(self.family, arm, features) for arm in range(ARMS)]
+        self.fits = [Fit(self.family, arm, features, laws=laws) for arm in range(ARMS)]
 
     def learn(self, plays: Plays) -> None:
         """Fit all arms to all plays."""

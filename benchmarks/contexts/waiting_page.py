@@ -104,9 +104,8 @@ def beside_peers(beside: Waits, ours_over: Mapping[str, float]) -> str:
         title = f"{world.title}, {world.payoff}"
         finals = {name: beside[world.key, name][:, -1] for name in PLAYERS}
         best = min(PLAYERS[1:], key=lambda name: float(finals[name].mean()))
-        part = float(finals[best].mean() / finals[OURS].mean())
-        over = part * ours_over[title]
-        error = spread(finals, best) * ours_over[title]
+        part, error = ratio_of_means(finals[best], finals[OURS])
+        over, error = part * ours_over[title], error * ours_over[title]
         cells = [f"{shares.mean():.4f}" for shares in finals.values()]
         rows.append([title, *cells, f"{over:.2f}"])
         runs[world.payoff] = len(finals[OURS])
@@ -124,13 +123,13 @@ def beside_peers(beside: Waits, ours_over: Mapping[str, float]) -> str:
     return text + (WHERE + after if after else "")
 
 
-def spread(finals: Mapping[str, FloatArray], best: str) -> float:
-    """Half of the 95 % interval of a ratio of means over the same runs (linearised, Student)."""
-    own, other = finals[OURS], finals[best]
+def ratio_of_means(own: FloatArray, other: FloatArray) -> tuple[float, float]:
+    """A ratio over the same runs, with half of its 95 % interval (linearised, Student)."""
+    over = float(own.mean() / other.mean())
     if len(own) < 2:
-        return float("inf")
-    rest = (other - other.mean() / own.mean() * own) / own.mean()
-    return float(student(len(own) - 1)) * float(np.std(rest, ddof=1)) / len(own) ** 0.5
+        return over, float("inf")
+    rest = (own - over * other) / other.mean()
+    return over, float(student(len(own) - 1)) * float(np.std(rest, ddof=1)) / len(own) ** 0.5
 
 
 def verdict(over: float, error: float) -> str:

@@ -21,6 +21,7 @@ from benchmarks.peers.contextual_page import LIBRARIES, contexts_page
 from benchmarks.peers.driver import World
 from benchmarks.peers.installs import PEERS, ROOT, TARRY, Installed, Peer, install
 from benchmarks.peers.page import page
+from benchmarks.peers.reach import judge
 from benchmarks.peers.report import Measured, Sheet, regret_sheet
 from tarry.files import write_atomically
 
@@ -84,7 +85,8 @@ def with_contexts(console: Console, given: argparse.Namespace) -> int:
         if world.title == USELESS
     }
     whole = {key: shares for key, shares in blind.items() if len(shares) == runs}
-    text = contexts_page(found, runs, tried, whole)
+    judged = judge(found, peers, ask, ROOT / "results", runs, kept_only=kept_only)
+    text = contexts_page(found, runs, tried, whole, judged)
     if given.write:
         write_atomically(ROOT / "docs" / "peers-contexts.md", text.encode())
         console.print("docs/peers-contexts.md is new.", highlight=False)

@@ -89,6 +89,17 @@ def gather(
                         player.play(setting, range(count), world.horizon)
 
 
+def best_peer(entries: Sequence[Entry]) -> Entry:
+    """The peer and setting with the least regret."""
+    return min(entries[1:], key=lambda entry: float(entry.shares.mean()))
+
+
+def ratio(entries: Sequence[Entry]) -> float:
+    """Our regret over that of the best peer, in the runs that both have."""
+    best = best_peer(entries)
+    return float(entries[0].shares[: len(best.shares)].mean() / best.shares.mean())
+
+
 def told(setting: Setting) -> str:
     """A setting in a few words."""
     return ", ".join(
@@ -118,7 +129,7 @@ class Player(NamedTuple):
     def play(self, setting: Setting, runs: range, steps: int) -> tuple[FloatArray, float]:
         """Regret over that of uniform play, by run, and the median time of a step."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        part = "tuning " if runs.start else ""
+        part = {0: "", TUNING_RUN: "tuning "}.get(runs.start, f"from run {runs.start} ")
         name = f"{part}{self.world.key} {self.peer.name} {told(setting)}".replace("/", "-")
         path, code = self.folder / f"{name}.npz", self.code()
         known = kept(path, code)

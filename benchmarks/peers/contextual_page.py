@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.contexts.worlds import FIRST_SEED, World
-from benchmarks.peers.contextual import TUNING_STEPS, Entry
+from benchmarks.peers.contextual import TUNING_STEPS, Entry, best_peer, ratio
+from benchmarks.peers.reach import RUNS, Judged, reach_table
 from tarry.arrays import FloatArray
 from tarry.experiments.curves import student
 from tarry.tables import markdown_table
@@ -19,6 +20,7 @@ def contexts_page(
     runs: int,
     tried: dict[str, int],
     blind: Mapping[str, FloatArray] | None = None,
+    judged: Sequence[Judged] = (),
 ) -> str:
     """The text of the page; `blind` has what SurvivalThompson had, by key of a world."""
     rows = [row(world, entries) for world, entries in found]
@@ -38,9 +40,18 @@ def contexts_page(
             settings=markdown_table(["world", *LIBRARIES], chosen),
             verdict=verdict(found),
             blind=what_blind_had(found, blind or {}),
+            reach=reach(judged, runs),
             times=times(found),
         )
     )
+
+
+def reach(judged: Sequence[Judged], runs: int) -> str:
+    """What a told rival has where we have more than half of the best peer's regret."""
+    if not judged:
+        return ""
+    text = (Path(__file__).parent / "reach.md").read_text()
+    return text.format(runs=runs, more=RUNS, table=reach_table(judged)) + "\n"
 
 
 def what_blind_had(
@@ -114,17 +125,6 @@ def tuned_settings(entries: Sequence[Entry]) -> list[str]:
     """The tuned setting of each library."""
     chosen = {entry.library: entry.setting for entry in entries if entry.tuned}
     return [f"`{chosen[name]}`" if name in chosen else "" for name in LIBRARIES]
-
-
-def best_peer(entries: Sequence[Entry]) -> Entry:
-    """The peer and setting with the least regret."""
-    return min(entries[1:], key=lambda entry: float(entry.shares.mean()))
-
-
-def ratio(entries: Sequence[Entry]) -> float:
-    """Our regret over that of the best peer, in the runs that both have."""
-    best = best_peer(entries)
-    return float(entries[0].shares[: len(best.shares)].mean() / best.shares.mean())
 
 
 def interval(shares: FloatArray) -> str:

@@ -1,6 +1,7 @@
 """The measurement of policies with contexts, and of the peers beside them, in a short form."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,13 @@ from benchmarks.contexts import floor as floor_module
 from benchmarks.contexts import niches as niches_module
 from benchmarks.contexts.floor import Seen, floors, lost, measure_floors, parts_of
 from benchmarks.contexts.niches import measure_niches, niches
-from benchmarks.contexts.oracle import measure_waiting
+from benchmarks.contexts.oracle import FORMS, measure_waiting
 from benchmarks.contexts.page import page
 from benchmarks.contexts.runs import FIXED, OURS, measure
 from benchmarks.contexts.turned import measure_turn, named
 from benchmarks.contexts.waiting_page import waiting_part
-from benchmarks.contexts.worlds import FIRST_SEED, KEPT, World, simulated
+from benchmarks.contexts.worlds import ARMS, FIRST_SEED, KEPT, World, simulated
+from benchmarks.peers import reach
 from benchmarks.peers.contexts import drive_contexts
 from benchmarks.peers.contextual import Entry, compare, requests_of, told
 from benchmarks.peers.contextual_page import contexts_page
@@ -160,6 +162,25 @@ def test_peers_are_tuned_and_compared(tmp_path: Path, monkeypatch: pytest.Monkey
     text = contexts_page(found, 2, {"river": 2})
     assert "{" not in text
     assert told(settings[0]) in text or told(settings[1]) in text
+    monkeypatch.setattr(reach, "FORMS", dict(list(FORMS.items())[:2]))
+    monkeypatch.setattr(reach, "RUNS", 2)
+    worse = [entry._replace(shares=entry.shares / 9) for entry in (documented, tuned)]
+    world = found[0][0]._replace(problem=partial(log_linear, ARMS, 2, 50, contexts=20))
+    judged = reach.judge([(world, [own, *worse])], [peer], ask, tmp_path, 1)
+    assert [len(shares) for shares in (judged[0].shares, *judged[0].others.values())] == [2] * 4
+    again = reach.judge([(world, [own, *worse])], [peer], ask, tmp_path, 1, kept_only=True)
+    assert reach.reach_table(again) == reach.reach_table(judged)
+    assert "within reach" in contexts_page(found, 2, {"river": 2}, judged=judged)
+    assert reach.judge(found[:0], [peer], ask, tmp_path, 2) == []
+
+
+def test_ratios_within_reach() -> None:
+    """Over the best peer, in the same runs, with the interval of the ratio."""
+    shares = np.array([0.2, 0.4, 0.6])
+    others = {OURS: shares / 2, "oracle, share 0": np.array([0.1, 0.3, 0.2])}
+    one = reach.Judged(small("weibull cost", 40), "river, `beta 1`", shares, others)
+    row = reach.reach_table([one]).splitlines()[-1]
+    assert "| river, `beta 1` | 0.50 ± 0.00 | 0.50 ± 0.62 (share 0) |  |" in row
 
 
 def test_verdict_about_peers() -> None:

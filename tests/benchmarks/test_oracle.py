@@ -51,6 +51,11 @@ def test_levels_and_effects_are_found(shape: Any) -> None:
         assert (np.abs(fit.mean - true) < 4 * np.sqrt(np.diag(fit.spread))).all()
         assert np.sqrt(fit.spread.max()) < 0.1
         assert np.linalg.norm(fit.mean[1:]) == pytest.approx(1.0, abs=0.01)
+    less = Scales(world_of(f"{shape} cost"), problem, 1, laws=False)
+    less.learn(played(problem, FIRST_SEED + 1, 6000))
+    for fit, true in zip(less.fits, truth, strict=True):
+        assert (np.abs(fit.mean - true) < 4 * np.sqrt(np.diag(fit.spread))).all()
+        assert np.linalg.norm(fit.mean[1:]) != pytest.approx(1.0, abs=1e-6)
 
 
 def test_length_of_effects() -> None:
