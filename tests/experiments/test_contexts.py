@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tarry
-from tarry.errors import InputError
+from tarry.errors import InputError, UnknownNameError
 from tarry.experiments.from_text import experiment_from, problem_from
 from tarry.problems import Contextual
 
@@ -123,3 +123,15 @@ def test_bad_run_times_are_refused(
     table = {"file": str(path), "features": ["size"], "times": ["fast"], "max_delay": 9}
     with pytest.raises(InputError, match=sentence):
         problem_from({"family": "from_table", **table, **change})
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("segment", "did you mean segments"), ("from_tabel", "did you mean from_table")],
+)
+def test_families_that_only_files_know_are_offered(name: str, hint: str) -> None:
+    """Who misspells them is told what comes near; the list of all has them too."""
+    with pytest.raises(UnknownNameError, match=hint):
+        problem_from({"family": name})
+    with pytest.raises(UnknownNameError, match=r"from_table.* segments"):
+        problem_from({"family": "?"})

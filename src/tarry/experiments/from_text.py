@@ -139,6 +139,9 @@ def problem_from(table: Any) -> Source:
         given = with_columns(settings) if "file" in settings else settings
         measured: Problem = built(problems.from_table, given, "The problem 'from_table'")
         return measured
+    if table["family"] not in problems.MAKERS:
+        known = (*problems.MAKERS, "segments", "from_table")
+        raise UnknownNameError.of("problem family", table["family"], known)
     return parse_problem(table["family"], settings)
 
 

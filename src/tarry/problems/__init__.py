@@ -91,13 +91,15 @@ CHANGES: dict[str, Callable[..., Problem]] = {
 }
 
 
+MAKERS: dict[str, Callable[..., Problem]] = {**FAMILIES, **REGRESSIONS, **CHANGES, **HARD}
+
+
 def by_name(name: object) -> Callable[..., Problem]:
     """The family of FAMILIES or REGRESSIONS, the instance of HARD or the maker of CHANGES so named.
 
     >>> by_name("bernoulli")(arms=2, max_delay=10, seed=3)
     <Problem bernoulli(arms=2, max_delay=10, seed=3): 2 arms, max_delay 10>
     """
-    makers = {**FAMILIES, **REGRESSIONS, **CHANGES, **HARD}
-    if not isinstance(name, str) or name not in makers:
-        raise UnknownNameError.of("problem family", name, makers)
-    return makers[name]
+    if not isinstance(name, str) or name not in MAKERS:
+        raise UnknownNameError.of("problem family", name, MAKERS)
+    return MAKERS[name]
