@@ -174,3 +174,19 @@ def test_any_numbers_can_be_explained(policy: Any) -> None:
     for context in ({"n": 1e308, "m": -1e308}, {}, {"one": -5e-324}):
         for row in agent.explain(context=context).arms:
             assert 0.0 <= row.low <= row.mean <= row.high <= 2.0
+
+
+def test_no_arm_is_called_the_best_of_all_requests() -> None:
+    """An arm that serves the quick requests is not better; for one request arms do compare."""
+    laws = {(kind, arm): law_of("fixed", 1.0 if kind == "x" else 8.0, 0.0) for kind in KINDS
+            for arm in "ab"}  # fmt: skip
+    agent = played(laws, 120, 1, "cost")
+    report = agent.explain()
+    for row in report.arms:
+        assert "requests it was chosen for" in row.why
+    assert math.isnan(report.probing)
+    assert report.by_request
+    told = agent.explain(context={"kind": "x"})
+    assert not any("chosen for" in row.why for row in told.arms)
+    plain = Agent(arms=["a", "b"], payoff="cost", max_delay=1.0)
+    assert plain.explain().probing == 0.0

@@ -306,8 +306,9 @@ class Agent:
         """What is known of each arm, and why it is or is not chosen; prints as a table.
 
         With a context: means and intervals for such a request, and which features move which arm;
-        SurvivalRegression knows them, other policies keep no effects. Without one, means are over
-        all requests: where requests differ they do not compare arms.
+        SurvivalRegression knows them, other policies keep no effects. Without one, the mean
+        of an arm of an agent with features is over the requests that it was chosen for; such means
+        do not compare arms, and none is called the best.
         """
         if context is None:
             return self._engine.look(explanation)

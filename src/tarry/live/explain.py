@@ -1,5 +1,6 @@
 """Why an agent chooses as it does, per arm, in numbers and in words."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from tarry.policies.label import policy_label
 from tarry.tables import aligned
 
 FEW = 10  # answers below which an estimate is mostly guessing
+BY_REQUEST = "its mean is over the requests it was chosen for: explain(context=...) compares arms"
 
 
 @dataclass(frozen=True)
@@ -55,13 +57,16 @@ class Explanation(Mapping[str, ArmReport]):
     counts: Counts
     arms: tuple[ArmReport, ...]
     warning: str = ""  # void plays differ among the arms by more than chance
+    by_request: bool = False  # the agent has features: which arm is best depends on the request
 
     @property
     def probing(self) -> float:
         """What recent choices cost on average over always taking the best mean, in seconds.
 
-        For a reward: what they brought less.
+        For a reward: what they brought less. NaN where the best arm depends on the request.
         """
+        if self.by_request:
+            return math.nan
         means = [row.mean for row in self.arms if not row.paused and row.plays]
         if not means:
             return 0.0
@@ -94,7 +99,8 @@ class Explanation(Mapping[str, ArmReport]):
             rows.append((a.arm, *numbers, seconds(a.mean), interval, f"{a.share:.0%}", a.why))
         title = f"{self.policy}, {self.payoff}: {_sum(self.counts)}"
         told = f"Choices other than the best mean cost {seconds(self.probing)} per play lately."
-        last = [told] if any(row.since is not None for row in self.arms) else []
+        follows = any(row.since is not None for row in self.arms)
+        last = [told] if follows and not self.by_request else []
         last += [_void(self.arms)] if self.counts.void else []
         last += [self.warning] if self.warning else []
         return "\n".join([title, *aligned(rows, left=(0, len(head) - 1)), *last])
@@ -151,7 +157,9 @@ def explanation(core: Core, now: int) -> Explanation:
         )
         rows.append(row)
     label = policy_label(core.policy)
-    return Explanation(label, payoff, core.counts(now), tuple(rows), void_alarm(core, now))
+    by_request = core.requests.features is not None
+    told = core.counts(now), tuple(rows), void_alarm(core, now)
+    return Explanation(label, payoff, *told, by_request=by_request)
 
 
 class Silent:
@@ -226,9 +234,14 @@ def _turn(core: Core, arm: Arm, best: Arm, sweep: Sweep) -> str:
 
 
 def _rank(core: Core, arm: Arm, best: Arm, estimates: dict[int, Estimate], answers: int) -> str:
-    """How `arm` compares with the best one, after so many answers."""
+    """How `arm` compares with the best one, after so many answers.
+
+    Where requests differ its mean is over those it was chosen for, and says nothing of others.
+    """
     reward = core.setting.reward
     mine, theirs = estimates[arm.slot], estimates[best.slot]
+    if core.requests.features is not None:
+        return BY_REQUEST
     if arm is best:
         return f"{'longest' if reward else 'shortest'} mean so far"
     if answers < FEW:

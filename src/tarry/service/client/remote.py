@@ -175,9 +175,9 @@ class RemoteAgent:
             for row in told["arms"]
         ]
         counts = _counts(told["counts"])
-        return Explanation(
-            told["policy"], told["payoff"], counts, tuple(rows), warning=told["warning"]
-        )
+        by_request = told["probing"] is None
+        parts = told["policy"], told["payoff"], counts, tuple(rows), told["warning"]
+        return Explanation(*parts, by_request=by_request)
 
     def history(self) -> "Log":
         """The latest plays, at most 100 000 of them, as a `tarry.Log`."""
