@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -132,10 +133,11 @@ def test_what_is_computed_at_once_is_what_the_rule_computes() -> None:
     )
     contexts = np.array([[0.0, 1.0, 0.0], [math.nan, 0.0, 1e200], [40.0, -7.0, 1.0]])
     table = empty_plays(1, features=3)
-    for row, z, u in zip(contexts, scaled(rule, contexts), in_units(rule, contexts), strict=True):
+    units = in_units(rule, 1, contexts)
+    for row, z, u in zip(contexts, scaled(rule, contexts), units, strict=True):
         table.context[0] = row
         rule.scaler.look(table, 0)
-        rule.plain.look(table, 0, rule.scaler.mean)
+        rule.plain.look(1, table, 0, rule.scaler.mean)
         assert z == pytest.approx(np.asarray(rule.scaler.z), rel=1e-12)
         assert u == pytest.approx(np.asarray(rule.plain.u), rel=1e-12)
     assert effects.weights.shape == (2, size)
@@ -190,3 +192,41 @@ def test_no_arm_is_called_the_best_of_all_requests() -> None:
     assert not any("chosen for" in row.why for row in told.arms)
     plain = Agent(arms=["a", "b"], payoff="cost", max_delay=1.0)
     assert plain.explain().probing == 0.0
+
+
+def test_an_arm_that_pauses_takes_its_scales_along() -> None:
+    """Numbers that grow while it rests do not change what it is said to take."""
+    clock, rng = ManualClock(), random.Random(2)  # a simulation
+    told: dict[str, Any] = {"payoff": "cost", "max_delay": MOST, "clock": clock, "seed": 1}
+    agent = Agent(arms=["a", "b"], features={"n": float}, **told)
+
+    def play_on(most: float) -> None:
+        for _ in range(150):
+            n = most * rng.random()
+            play = agent.ask(context={"n": n})
+            clock.advance(1.0 + n if play.arm == "a" else 2.0)
+            agent.tell(play)
+
+    play_on(1.0)
+    agent.pause_arm("a")
+    play_on(1000.0)
+    agent.resume_arm("a")
+    row = agent.explain(context={"n": 0.5})["a"]
+    assert row.low <= 1.5 <= row.high
+    assert abs(row.mean - 1.5) < 0.1
+
+
+def test_a_reopened_agent_explains_alike(tmp_path: Path) -> None:
+    """What explanations go by is kept with all else, plays that are out too."""
+    clock, rng = ManualClock(), random.Random(2)  # a simulation
+    told: dict[str, Any] = {"payoff": "cost", "max_delay": MOST, "clock": clock}
+    told |= {"path": tmp_path / "a.db", "durability": "normal", "in_flight": "keep"}
+    with Agent(arms=["a", "b"], features={"n": float}, seed=1, **told) as agent:
+        for number in range(80):
+            play = agent.ask(context={"n": rng.gauss(0, 1)})
+            clock.advance(rng.random())
+            if number % 5:
+                agent.tell(play)
+        before = agent.explain(context={"n": 0.5}).arms
+    with Agent(**told) as agent:
+        assert agent.explain(context={"n": 0.5}).arms == before

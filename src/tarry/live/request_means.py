@@ -171,7 +171,7 @@ def bins_of(
 
 def by_regression(rule: Any, arm: int, effects: Effects, context: FloatArray, out: StillOut) -> Fit:
     """By the regression of the plays that ended, and of those still out as they are foretold."""
-    u = in_units(rule, context[None])[0]
+    u = in_units(rule, arm, context[None])[0]
     size, plain = len(u), rule.plain
     weights = np.asarray(plain.weights[arm * size : (arm + 1) * size])
     whole = slice(arm * size * size, (arm + 1) * size * size)
@@ -182,7 +182,7 @@ def by_regression(rule: Any, arm: int, effects: Effects, context: FloatArray, ou
     gain = inverse @ u
     if len(out.age):
         payoff = foretold(rule, arm, effects, out)
-        rows = in_units(rule, out.contexts)
+        rows = in_units(rule, arm, out.contexts)
         reach = inverse @ rows.T
         inner = np.eye(len(rows)) / out.times + rows @ reach
         wrong = np.column_stack([payoff - rows @ weights, -(rows @ gain)])
@@ -230,9 +230,10 @@ def scaled(rule: Any, contexts: FloatArray) -> FloatArray:
     return with_one(np.where(known, contexts - mean, 0.0) * shrunk)
 
 
-def in_units(rule: Any, contexts: FloatArray) -> FloatArray:
+def in_units(rule: Any, arm: int, contexts: FloatArray) -> FloatArray:
     """`PlainRegression.look` for many requests."""
-    first, unit = (np.asarray(part) for part in rule.plain[:2])
+    own = slice(arm * contexts.shape[1], (arm + 1) * contexts.shape[1])
+    first, unit = (np.asarray(part[own]) for part in rule.plain[:2])
     values = np.where(np.abs(contexts) <= LARGEST, contexts, np.asarray(rule.scaler.mean))
     return with_one(np.where(unit > 0.0, values - first, 0.0) / np.where(unit > 0.0, unit, 1.0))
 

@@ -9,9 +9,9 @@ e is the error with which the payoff x of a play was foretold from those before 
 of w . u, u' P E P u, needs no belief about the delays, whose spread may differ from request to
 request; and what the regression had to learn first is in it.
 
-A feature is its distance from its first value, in a unit that grows when it must, and everything
-with it: unlike the features of `tarry.policies.contexts.scaler` an early request is the same u
-later on. Where means are linear in the features, nothing is blurred.
+A feature is its distance from the arm's first value, in a unit that grows when it must, and
+everything with it: unlike the features of `tarry.policies.contexts.scaler`, an early request is the
+same u later on. Where means are linear in the features, nothing is blurred.
 """
 
 import math
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import ArmEvidence, Floats, FreshState, SharedEvidence
+from tarry.arrays import ArmEvidence, Floats, FreshState
 from tarry.plays import Plays
 from tarry.policies.contexts.familiar import Familiar, not_familiar
 from tarry.policies.contexts.scaler import CONSTANT, LARGEST, LIMIT
@@ -31,55 +31,57 @@ WIDEST = 1e8  # of a variance in P: with more, others would drown in its roundin
 class PlainRegression(NamedTuple):
     """The regressions of all arms, arm-major, m = p + 1."""
 
-    first: SharedEvidence[Floats]  # by feature
-    unit: SharedEvidence[Floats]
+    first: ArmEvidence[Floats]  # arm * p + j
+    unit: ArmEvidence[Floats]  # likewise
     weights: ArmEvidence[Floats]  # arm * m + i
     errors: ArmEvidence[Floats]  # E: (arm * m + i) * m + j
     familiar: Familiar  # P
     u: FreshState[Floats]  # of the request looked at last
 
-    def see(self, plays: Plays, row: int) -> None:
-        """Let the request of the play in `row` be within the scales."""
-        for j in range(len(self.unit)):
+    def see(self, arm: int, plays: Plays, row: int) -> None:
+        """Let the request of the play in `row` be within the scales of its arm."""
+        features = len(self.u) - 1
+        for j in range(features):
+            place = arm * features + j
             x = plays.context[row, j]
             if abs(x) <= LARGEST:
-                if self.unit[j] == UNSEEN:
-                    self.first[j] = x
-                    self.unit[j] = 0.0
-                far = abs(x - self.first[j])
-                if far > max(LIMIT * self.unit[j], CONSTANT * abs(self.first[j])):
-                    self.widen(j, far)
+                if self.unit[place] == UNSEEN:
+                    self.first[place] = x
+                    self.unit[place] = 0.0
+                far = abs(x - self.first[place])
+                if far > max(LIMIT * self.unit[place], CONSTANT * abs(self.first[place])):
+                    self.rescale(arm, j, self.unit[place] / far)
+                    self.unit[place] = far
 
-    def widen(self, j: int, unit: float) -> None:
-        """Let this be the unit of feature j.
+    def rescale(self, arm: int, j: int, share: float) -> None:
+        """Feature j is the share `share` of what it was, and its weight grows with that.
 
-        Its weights go with it. If it grows by too much, and at the first time, they begin anew, as
-        unknown as the feature then is.
+        If that is too little, as it is at the first time, the weight begins anew, as unknown as it
+        then is.
         """
         size = len(self.u)
-        share = self.unit[j] / unit
-        self.unit[j] = unit
-        for arm in range(len(self.weights) // size):
-            own = (arm * size + j) * size + j
-            anew = self.familiar.spread[own] >= WIDEST * share * share
-            self.weights[arm * size + j] = 0.0 if anew else self.weights[arm * size + j] / share
-            for i in range(size):
-                for place in ((arm * size + i) * size + j, (arm * size + j) * size + i):
-                    spread, error = self.familiar.spread[place], self.errors[place]
-                    self.familiar.spread[place] = 0.0 if anew else spread / share
-                    self.errors[place] = 0.0 if anew else error * share
-            if anew:
-                self.familiar.spread[own] = 1.0
+        own = (arm * size + j) * size + j
+        anew = self.familiar.spread[own] >= WIDEST * share * share
+        self.weights[arm * size + j] = 0.0 if anew else self.weights[arm * size + j] / share
+        for i in range(size):
+            for place in ((arm * size + i) * size + j, (arm * size + j) * size + i):
+                spread, error = self.familiar.spread[place], self.errors[place]
+                self.familiar.spread[place] = 0.0 if anew else spread / share
+                self.errors[place] = 0.0 if anew else error * share
+        if anew:
+            self.familiar.spread[own] = 1.0
 
-    def look(self, plays: Plays, row: int, mean: Floats) -> None:
+    def look(self, arm: int, plays: Plays, row: int, mean: Floats) -> None:
         """Put the features of the play in `row` into `u`; one that is missing is its mean."""
-        for j in range(len(self.unit)):
+        features = len(self.u) - 1
+        for j in range(features):
+            place = arm * features + j
             x = plays.context[row, j]
             self.u[j] = 0.0
-            if self.unit[j] > 0.0:
-                value = x if abs(x) <= LARGEST else mean[j]
-                self.u[j] = min(max((value - self.first[j]) / self.unit[j], -LIMIT), LIMIT)
-        self.u[len(self.unit)] = 1.0
+            if self.unit[place] > 0.0:
+                far = (x if abs(x) <= LARGEST else mean[j]) - self.first[place]
+                self.u[j] = min(max(far / self.unit[place], -LIMIT), LIMIT)
+        self.u[features] = 1.0
 
     def enter(self, arm: int, payoff: float) -> None:
         """A play for the request looked at has ended."""
@@ -120,8 +122,8 @@ def no_plain_regression(arms: int, features: int) -> PlainRegression:
     """No play has ended."""
     size = features + 1
     return PlainRegression(
-        first=np.zeros(features),
-        unit=np.full(features, UNSEEN),
+        first=np.zeros(arms * features),
+        unit=np.full(arms * features, UNSEEN),
         weights=np.zeros(arms * size),
         errors=np.zeros(arms * size * size),
         familiar=not_familiar(arms, features),

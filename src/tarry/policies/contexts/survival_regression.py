@@ -136,7 +136,6 @@ class SurvivalRegressionRule(NamedTuple):
         self.scaler.see(plays, row)
         self.scaler.look(plays, row)
         self.familiar.take_in(plays.arm[row], self.scaler.z)
-        self.plain.see(plays, row)
         plays.note[row] = OPEN
         if self.keep < 1.0 and plays.number[row] % FADED_EVERY == 0:
             for arm in range(len(self.evidence.reached)):
@@ -173,11 +172,13 @@ class SurvivalRegressionRule(NamedTuple):
 
     def end(self, plays: Plays, row: int, payoff: float) -> None:
         """A play has ended; one that had reached D may be told late, with another payoff."""
-        self.plain.look(plays, row, self.scaler.mean)
+        arm = plays.arm[row]
+        self.plain.see(arm, plays, row)
+        self.plain.look(arm, plays, row, self.scaler.mean)
         if plays.note[row] == OPEN:
-            self.plain.enter(plays.arm[row], payoff)
+            self.plain.enter(arm, payoff)
         else:
-            self.plain.correct(plays.arm[row], payoff - plays.note[row])
+            self.plain.correct(arm, payoff - plays.note[row])
         plays.note[row] = payoff
 
     def learn_outcome(self, plays: Plays, row: int, b: int, answered: float) -> None:
