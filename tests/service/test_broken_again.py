@@ -119,3 +119,29 @@ def test_files_are_compressed_for_those_who_can_read_them() -> None:
         ):
             told = {"accept-encoding": encoding, "if-none-match": etag}
             assert here.http.get("/dwell.js", headers=told).status_code == 304
+
+
+def test_sentences_speak_json() -> None:
+    """What is allowed in a context, or as a feature, is said in the words of who sends JSON."""
+    with running() as here:
+        body = {"arms": ["a"], "payoff": "cost", "max_delay": 2.0}
+        told = {"features": {**DEVICES, "size": {}}}
+        assert here.call("PUT", "/v1/agents/json", {**body, **told}).status_code == 201
+        for context, words in (
+            ({"size": "or None."}, "'size' is 'or None.'; it must be a number, or null."),
+            ({"device": 3}, "it must be a text, or null."),
+        ):
+            for verb in ("ask", "explain"):
+                answer = here.call("POST", f"/v1/agents/json/{verb}", {"context": context})
+                assert answer.status_code == 400
+                assert words in answer.json()["detail"]
+        twice = {"features": {"device": {"values": ["a", "a"]}}}
+        detail = here.call("PUT", "/v1/agents/twice", {**body, **twice}).json()["detail"]
+        assert 'give {} or {"log": true} for a number, {"period": 24} or {"values"' in detail
+        here.call("PUT", "/v1/agents/plain", body)
+        answer = here.call("POST", "/v1/agents/plain/ask", {"context": {"size": 1}})
+        assert answer.json()["detail"].endswith('make one with "features".')
+        other = {**body, **told, "policy": "LinearThompson"}
+        here.call("PUT", "/v1/agents/other", other)
+        answer = here.call("POST", "/v1/agents/other/explain", {"context": {"size": 1}})
+        assert answer.json()["detail"].endswith("; SurvivalRegression does.")

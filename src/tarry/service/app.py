@@ -17,7 +17,7 @@ from tarry.service.limits import read_body
 from tarry.service.logs import request_line
 from tarry.service.messages import DIGITS
 from tarry.service.operations import OPERATIONS, Answer, Call, Operation, Role, Router
-from tarry.service.problems import MEDIA, RefusedError, kind_of, problem
+from tarry.service.problems import MEDIA, RefusedError, in_json, kind_of, problem
 from tarry.service.service import Service, host_of, is_loopback
 from tarry.service.site import Site
 
@@ -93,7 +93,7 @@ class App:
         except TarryError as error:
             kind = kind_of(error)
             is_private = kind == "store" and role == Role.PAGE  # it says where the store is
-            status, body = problem(kind, AWAY if is_private else str(error))
+            status, body = problem(kind, AWAY if is_private else in_json(str(error)))
             more = {"content-type": MEDIA.decode(), **getattr(error, "headers", {})}
             origin = headers.get(b"origin", b"").decode("latin-1")
             if role == Role.PAGE and self.service.knows_origin(origin):  # so that it is readable

@@ -42,6 +42,20 @@ KINDS: dict[str, tuple[int, str]] = {
 }
 
 
+# What sentences of agents say in Python, and how it is called in JSON.
+IN_JSON = (
+    (
+        "float, tarry.numeric(...), tarry.cyclic(period) or a list of different texts",
+        '{} or {"log": true} for a number, {"period": 24} or {"values": [...]} of different texts',
+    ),
+    ("make one with features={...}", 'make one with "features"'),
+    ("tarry.SurvivalRegression() does", "SurvivalRegression does"),
+    ("a dict", "an object"),
+    ("None", "null"),
+)
+ALLOWED = ("give ", "it must be ", "make one with ", "tarry.")  # how it begins to say what is
+
+
 class RefusedError(TarryError):
     """A request that is refused, of a kind that only HTTP knows."""
 
@@ -65,6 +79,23 @@ def kind_of(error: BaseException) -> str:
         if isinstance(error, cls):
             return kind
     return "bug"
+
+
+def in_json(sentence: str) -> str:
+    """A sentence of an agent in the language of those who speak JSON.
+
+    What is allowed stands at its end, behind a semicolon; names and values before it are left as
+    they were given.
+
+    >>> in_json("The feature 'None' is 'a'; it must be a number, or None.")
+    "The feature 'None' is 'a'; it must be a number, or null."
+    """
+    wrong, semicolon, allowed = sentence.rpartition("; ")
+    if not allowed.startswith(ALLOWED):
+        return sentence
+    for python, json in IN_JSON:
+        allowed = allowed.replace(python, json)
+    return wrong + semicolon + allowed
 
 
 def problem(kind: str, sentence: str) -> tuple[int, bytes]:
