@@ -110,6 +110,8 @@ def test_mark_at_the_beginning_of_a_file(tmp_path: Path) -> None:
         ),
         ("size,fast\n1,2\n", {"file": 3}, "file is 3"),
         ("size,fast\n1,2\n", {"file": "nowhere.csv"}, "cannot be read"),
+        ("size,fast\n1,2\n", {"file": "no\0name"}, "cannot be read"),
+        ("size,fast\n1,2\n", {"features": ["size", "size"]}, "'size' is twice among the features"),
         ("size,fast\n1,\n", {}, "delay"),
         ("size,fast\n1,2\n", {"speed": 3}, "setting of from_table"),
     ],

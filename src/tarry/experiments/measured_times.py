@@ -40,7 +40,7 @@ def read_rows(path: Any) -> tuple[list[str], list[list[str]]]:
             head, *rows = [row for row in csv.reader(file) if row] or [[]]
     except TypeError as error:
         raise InputError(f"file is {shortened(path)}; give the name of a CSV file.") from error
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, ValueError, csv.Error) as error:  # no name of a file, or no text
         told = getattr(error, "strerror", None) or error
         raise InputError(f"{str(path)!r} cannot be read: {told}.") from error
     if not rows:
@@ -60,6 +60,8 @@ def columns_of(kind: str, names: Any, head: Sequence[str]) -> list[str]:
     for name in names:
         if name not in head:
             raise UnknownNameError.of("column of the file", name, head)
+        if names.count(name) > 1:
+            raise InputError(f"The column {name!r} is twice among the {kind}; name it once.")
         if head.count(name) > 1:
             raise InputError(
                 f"There are {head.count(name)} columns {name!r}; a column that is asked for must "

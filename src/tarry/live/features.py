@@ -239,8 +239,8 @@ def _is_missing(value: Any) -> bool:
 
 
 def _no_truth(value: Any) -> Any:
-    """What may be a number: no text, and neither true nor false."""
-    if isinstance(value, str | bytes | bool | np.bool_):
+    """What may be a number: no text, neither true nor false, and no list of one."""
+    if isinstance(value, str | bytes | bool | np.bool_) or np.ndim(value) > 0:
         raise TypeError
     return value
 
