@@ -88,15 +88,29 @@ def pause(t: int) -> int:
 
 def play_told(world: World, number: int, rule: Rule, *, laws: bool = True) -> FloatArray:
     """Regret of the oracle over that of uniform play at the horizon, up to each of `PARTS`."""
-    problem, seed = world.problem(number), FIRST_SEED + number
-    rng = np.random.default_rng(seed)
+    problem = world.problem(number)
+    rng = np.random.default_rng(FIRST_SEED + number)
     rival = rival_of(world, problem, number, rng, laws=laws)
+    return parts(play_rival(world, number, rival, rule, pause, rng), world, problem)
+
+
+def play_rival(
+    world: World,
+    number: int,
+    rival: Rival,
+    rule: Rule,
+    rest: Callable[[int], int],
+    rng: Any = None,
+) -> FloatArray:
+    """Regret up to each step of a rival that looks at all plays, then `rest(t)` steps later."""
+    problem, seed = world.problem(number), FIRST_SEED + number
+    rng = np.random.default_rng(seed) if rng is None else rng
     steps = np.arange(1, world.horizon + 1)
     kinds = problem.contexts(seed, steps)
     delays = problem.delays(seed, steps[:, None], np.arange(ARMS)[None, :])
     arms, begin = np.zeros(world.horizon, int), 0
     while begin < world.horizon:
-        end = min(begin + pause(begin), world.horizon)
+        end = min(begin + rest(begin), world.horizon)
         means, draws = rival.payoffs(kinds[begin:end], rng)
         sign = 1.0 if world.payoff == "reward" else -1.0
         arms[begin:end] = np.argmax(rule(sign * means, sign * draws, rng), axis=1)
@@ -106,7 +120,8 @@ def play_told(world: World, number: int, rule: Rule, *, laws: bool = True) -> Fl
         back = mine < age
         shown = np.where(back, mine, age)
         rival.learn(Plays(kinds[:begin], arms[:begin], shown, back.astype(float)))
-    return parts(np.cumsum(problem.context_gaps(world.payoff)[kinds, arms]), world, problem)
+    found: FloatArray = np.cumsum(problem.context_gaps(world.payoff)[kinds, arms])
+    return found
 
 
 def parts(regret: FloatArray, world: World, problem: Any) -> FloatArray:
@@ -168,8 +183,22 @@ def told_runs(
     folder: Path, world: World, name: str, runs: range, *, kept_only: bool = False
 ) -> FloatArray:
     """What a form of the oracle, or SurvivalRegression, had in these runs: (runs, parts)."""
-    folder.mkdir(parents=True, exist_ok=True)
     code, play = entrants()[name]
+    return runs_kept(folder, world, name, code, play, runs, kept_only=kept_only)
+
+
+def runs_kept(
+    folder: Path,
+    world: World,
+    name: str,
+    code: str,
+    play: Play,
+    runs: range,
+    *,
+    kept_only: bool = False,
+) -> FloatArray:
+    """What a player had in these runs, kept in the folder: (runs, parts)."""
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"waiting from run {runs.start} {world.key} {name}.npz"
     done = list(kept(path, code).get("shares", ()))
     for number in () if kept_only else runs[len(done) :]:
