@@ -107,6 +107,11 @@ def shortened(value: object, width: int = 60) -> str:
         text = " ".join(repr(value).split())
     except ValueError:  # Python prints no number of many thousand digits
         return "a number too long to print"
+    return cut(text, width)
+
+
+def cut(text: str, width: int) -> str:
+    """The text, with dots for what is beyond `width` characters."""
     return text if len(text) <= width else text[: width - 3] + "..."
 
 

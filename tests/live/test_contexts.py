@@ -122,8 +122,34 @@ def test_contexts_survive_in_a_file(tmp_path: Path) -> None:
         mine, theirs = one.history().context, other.history().context
         assert {"device", "size", "hour"} <= set(mine)
         assert mine["device"] == theirs["device"]
-    with pytest.raises(JournalError, match=r"other features \(device, size, hour\)"):
-        Agent(clock=clocks[1], features={"x": float}, **told)
+    words = (
+        r"other features: with device \(one of phone, desktop\), size .*, hour \(cyclic, 24\), "
+        r"but x \(a number, curve, missing -1\) is given; leave features out"
+    )
+    with pytest.raises(JournalError, match=words):
+        Agent(clock=clocks[1], features={"x": tarry.numeric(curve=True, missing=-1)}, **told)
+
+
+def test_features_in_another_order_are_the_same(tmp_path: Path) -> None:
+    """The order in which the agent was made stays that of the columns, of old plays and new."""
+    clock = ManualClock()
+    told: dict[str, Any] = {**GIVEN, "path": tmp_path / "a.db", "durability": "normal"}
+    told |= {"clock": clock, "arms": ["a", "b"], "in_flight": "keep"}
+    memory = Agent(arms=["a", "b"], seed=3, clock=clock, features=FEATURES, **GIVEN)
+    with Agent(seed=3, features=FEATURES, **told) as agent:
+        for each in (agent, memory):
+            each.ask({"device": "phone", "size": 3.0, "hour": 6})
+    turned = dict(reversed(FEATURES.items()))
+    assert list(turned) != list(FEATURES)
+    with Agent(features=turned, **told) as agent:
+        for each in (agent, memory):
+            each.ask({"hour": 7, "size": 4.0, "device": "desktop"})
+        assert agent._engine.features is not None
+        assert agent._engine.features.columns == Features(FEATURES).columns
+        assert list(agent.history().context)[-3:] == list(FEATURES)
+        assert arrays(agent) == arrays(memory)
+    with pytest.raises(JournalError, match="other features"):
+        Agent(features={**turned, "hour": tarry.cyclic(12)}, **told)
 
 
 def test_facts_alone_bring_contexts_back(tmp_path: Path) -> None:

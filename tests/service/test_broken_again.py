@@ -145,3 +145,26 @@ def test_sentences_speak_json() -> None:
         here.call("PUT", "/v1/agents/other", other)
         answer = here.call("POST", "/v1/agents/other/explain", {"context": {"size": 1}})
         assert answer.json()["detail"].endswith("; SurvivalRegression does.")
+
+
+def test_objects_have_no_order(tmp_path: Path) -> None:
+    """The same features in another order are the same; the first order is that of the columns."""
+    body = {"arms": ["a"], "payoff": "cost", "max_delay": 2.0}
+    features = {**DEVICES, "x": {}, "size": {"log": True}}
+    turned = dict(reversed(features.items()))
+    context = {"size": 1.0, "x": 3.0, "device": "phone"}
+    for given in (features, turned):  # the second time it is opened from its file
+        with running(f"{tmp_path}/") as here:
+            here.call("PUT", "/v1/agents/a", {**body, "features": given})
+            answer = here.call("PUT", "/v1/agents/a", {**body, "features": turned})
+            assert answer.status_code == 200, answer.text
+            assert list(answer.json()["features"]) == list(features)
+            assert here.call("POST", "/v1/agents/a/ask", {"context": context}).status_code == 200
+            engine = here.service.agents.open["a"].agent._engine
+            assert engine.numbers_of(context) == [1.0, 0.0, 3.0, 0.0]
+            refused(
+                here.call("PUT", "/v1/agents/a", {**body, "features": {"x": {}}}),
+                409,
+                'features {"device": {"values": ["phone", "desktop"]}, "x": {}, "size": {"log": '
+                'true}}, but {"x": {}} is given; ',
+            )

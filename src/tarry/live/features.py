@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tarry.checks import check_positive, check_truth, shortened
+from tarry.checks import check_positive, check_truth, cut, shortened
 from tarry.errors import InputError
 
 
@@ -181,6 +181,34 @@ def features_from(described: Sequence[Sequence[Any]]) -> Features | None:
         else:
             kinds[name] = Numeric(*rest) if kind == "number" else Cyclic(*rest)
     return Features(kinds) if kinds else None
+
+
+def same_features(one: Sequence[Sequence[Any]], other: Sequence[Sequence[Any]]) -> bool:
+    """Whether two descriptions are of the same features, in whatever order they were given."""
+    first, second = ({name: list(kind) for name, *kind in each} for each in (one, other))
+    return first == second
+
+
+def in_words(described: Sequence[Sequence[Any]]) -> str:
+    """Features for people to read.
+
+    >>> in_words(Features({"x": float, "l": numeric(log=True), "kind": ["a", "b"]}).described())
+    'x (a number), l (a number, log), kind (one of a, b)'
+    """
+    features = features_from(described)
+    if features is None:
+        return "no features"
+    return cut(", ".join(f"{name} ({_said(kind)})" for name, kind in features.kinds.items()), 300)
+
+
+def _said(kind: Any) -> str:
+    if isinstance(kind, Numeric):
+        marks = [f", {what}" for what in ("log", "curve") if getattr(kind, what)]
+        stands_in = "" if kind.missing is None else f", missing {kind.missing:g}"
+        return f"a number{''.join(marks)}{stands_in}"
+    if isinstance(kind, Cyclic):
+        return f"cyclic, {kind.period:g}"
+    return f"one of {', '.join(kind)}"
 
 
 def _kind(name: Any, kind: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from tarry.checks import check_payoff, check_whole, shortened
 from tarry.errors import InputError, JournalError
 from tarry.live.clock import TICKS, ManualClock, as_clock, to_seconds, to_ticks
-from tarry.live.features import Features
+from tarry.live.features import Features, in_words, same_features
 from tarry.live.lease import Lease
 from tarry.live.store.place import check_path
 from tarry.live.store.postgres.link import check_address, check_text, is_address, shown
@@ -291,13 +291,16 @@ def _said(lease: list[int] | None) -> str:
 
 
 def check_features(path: Path | str, settings: dict[str, Any], given: Given) -> None:
-    """Refuse other features than those of the journal; let the default policy look at them."""
+    """Refuse other features than those of the journal; let the default policy look at them.
+
+    Their order is that of the journal, whichever is given.
+    """
     stored = settings.get("features", [])
-    if given.features is not None and given.settings["features"] != stored:
-        names = ", ".join(name for name, *_ in stored) or "none"
+    if given.features is not None and not same_features(stored, given.settings["features"]):
+        there, here = (in_words(each) for each in (stored, given.settings["features"]))
         raise JournalError(
-            f"The journal {path} was made with other features ({names}); leave features out, or "
-            f"give the same or another path."
+            f"The journal {path} was made with other features: with {there}, but {here} is given; "
+            f"leave features out, or give the same or another path."
         )
     if given.defaulted and stored:
         given.policy = default_policy(contextual=True)

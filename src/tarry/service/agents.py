@@ -14,12 +14,12 @@ from tarry.checks import check_shown
 from tarry.errors import InputError, JournalError, TarryError
 from tarry.live import Agent
 from tarry.live.clock import to_seconds
-from tarry.live.features import Features
+from tarry.live.features import Features, same_features
 from tarry.live.plays import Counts, Odd
 from tarry.policies.from_text import parse_policy
 from tarry.policies.label import policy_label
-from tarry.service.features import features_of
-from tarry.service.messages import LONGEST_NAME, MOST_ARMS, AgentBody, is_name
+from tarry.service.features import as_sent, features_of
+from tarry.service.messages import LONGEST_NAME, MOST_ARMS, AgentBody, Feature, is_name
 from tarry.service.problems import RefusedError
 from tarry.service.shares import Shares
 from tarry.service.shelves import MOST_AGENTS, Shelf
@@ -255,9 +255,6 @@ def check_same(served: Served, body: AgentBody) -> None:
         pairs.append(("seed", made["seed"], body.seed))
     if body.horizon is not UNSET:
         pairs.append(("horizon", made["horizon"] or None, body.horizon))
-    if body.features is not UNSET:
-        wanted = Features(features_of(body.features)).described() if body.features else []
-        pairs.append(("features", made.get("features", []), wanted))
     for what, have, given in pairs:
         if have != given and what == "seed":  # one that was drawn may be too large to be given
             raise RefusedError(
@@ -266,11 +263,27 @@ def check_same(served: Served, body: AgentBody) -> None:
                 f"another name.",
             )
         if have != given:
-            raise RefusedError(
-                "conflict",
-                f"The agent {served.name!r} was made with {what} {have!r}, but {given!r} is given; "
-                f"give the same, or another name.",
-            )
+            told = ("null" if each is None else repr(each) for each in (have, given))
+            raise made_otherwise(served, what, *told)
+    if body.features is not UNSET:
+        check_same_features(served, body.features)
+
+
+def check_same_features(served: Served, given: dict[str, Feature]) -> None:
+    """Refuse other features than those that an agent was made with, in whatever order."""
+    there = served.agent.made_with.get("features", [])
+    wanted = Features(features_of(given)).described() if given else []
+    if not same_features(there, wanted):
+        raise made_otherwise(served, "features", as_sent(there), as_sent(wanted))
+
+
+def made_otherwise(served: Served, what: str, have: str, given: str) -> RefusedError:
+    """What to say to who takes an agent for another one."""
+    return RefusedError(
+        "conflict",
+        f"The agent {served.name!r} was made with {what} {have}, but {given} is given; give the "
+        f"same, or another name.",
+    )
 
 
 def change_arms(agent: Agent, names: list[str], *, keep: bool = False) -> None:

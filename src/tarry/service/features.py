@@ -1,7 +1,11 @@
 """Features of agents as the messages of the service have them, and back."""
 
+import json
 from typing import Any
 
+import msgspec
+
+from tarry.checks import cut
 from tarry.live.features import Cyclic, Numeric, features_from
 from tarry.service.messages import LONGEST_NAME, Feature
 from tarry.service.problems import RefusedError
@@ -46,3 +50,13 @@ def features_shown(described: list[list[Any]]) -> dict[str, Feature] | None:
         else:
             found[name] = Feature(values=list(kind))
     return found
+
+
+def as_sent(described: list[list[Any]]) -> str:
+    """Features in the JSON that makes them, for people to read.
+
+    >>> as_sent([["x", "number", False, False], ["l", "number", True, False]])
+    '{"x": {}, "l": {"log": true}}'
+    """
+    shown = msgspec.to_builtins(features_shown(described) or {})
+    return cut(json.dumps(shown, ensure_ascii=False), 500)
