@@ -4,10 +4,14 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Coroutine, Iterator
+from decimal import Decimal
+from fractions import Fraction
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from tests.service.serving import running
 
@@ -208,6 +212,34 @@ def test_looking(make: Make) -> None:
     assert agent.payoff == "cost"
     assert agent.trouble == ""
     assert "cost" in repr(agent)
+
+
+def test_values_of_contexts(make: Make) -> None:
+    """What is a number, a text or missing here is that at a service too, and so is what is not."""
+    agent = make(
+        features={"device": ["phone", "tv"], "size": float, "age": tarry.numeric(log=True)}
+    )
+    for size in (Decimal("1.5"), Fraction(3, 2), np.float32(1.5), np.array(1.5), 10**30):
+        agent.ask({"device": np.str_("phone"), "size": size, "age": 1})
+    assert agent.counts.features_missing == 0
+    for nothing in (pd.NA, pd.NaT, math.nan, None, np.float64("nan"), Decimal("nan")):
+        agent.ask({"device": nothing, "size": nothing, "age": 1})
+    agent.explain(context={"size": Decimal(2), "device": pd.NA})
+    assert agent.counts.features_missing == 12
+    assert agent.counts.features_unknown == 0
+    assert agent.history().context["size"] == [1.5] * 4 + [1e30] + [None] * 6
+    for context, words in (
+        ({"size": "3"}, "The feature 'size' is '3'; it must be a number, or None"),
+        ({"size": 10**400}, "The feature 'size' is 1000.*; it must be a number, or None"),
+        ({"size": math.inf}, "The feature 'size' is infinite"),
+        ({"device": 3}, "it must be a text, or None"),
+        ([3], "give a dict of values by name"),
+    ):
+        for verb in (agent.ask, agent.explain):
+            with pytest.raises(InputError, match=words):
+                verb(context=context)
+    with pytest.raises(InputError, match="this agent has no features"):
+        make().ask({"size": 1})
 
 
 def test_contexts(make: Make) -> None:

@@ -15,12 +15,13 @@ from tarry.live.explain import ArmReport, Explanation
 from tarry.live.facts import CANCEL, FAIL, RETURN
 from tarry.live.ids import as_id
 from tarry.live.plays import Counts, Odd, Play, PlayCounts, Told
-from tarry.live.refusals import no_id
+from tarry.live.refusals import no_features, no_id
 from tarry.live.requests import check_key
 from tarry.live.settings import check_delay, check_names
 from tarry.live.timed import ActivePlay
 from tarry.service.client.block import RemoteBlock
 from tarry.service.client.connection import Connection, escaped
+from tarry.service.client.wanted import features_there
 
 if TYPE_CHECKING:
     from tarry.logs.log import Log
@@ -46,6 +47,7 @@ class RemoteAgent:
         self.policy: str = shown["policy"]
         self._path = path
         self._shown = shown
+        self._features = features_there(shown["features"])
         self._began: OrderedDict[int, float] = OrderedDict()
         self._closed = False
 
@@ -167,7 +169,7 @@ class RemoteAgent:
 
     def explain(self, context: Mapping[str, Any] | None = None) -> Explanation:
         """What is known of each arm, and why it is or is not chosen; prints as a table."""
-        body = {} if context is None else {"context": plain(context)}
+        body = self._request(context)
         told = self.connection.call("POST", f"{self._path}/explain", body)
         known = {field.name for field in fields(ArmReport)}
         rows = [
@@ -253,9 +255,17 @@ class RemoteAgent:
         check_names([name])
         return f"{self._path}/arms/{escaped(name)}"
 
+    def _request(self, context: Any) -> dict[str, Any]:
+        """The body with a context in plain values, checked as an agent here does it."""
+        if context is None:
+            return {}
+        if self._features is None:
+            raise no_features(context)
+        return {"context": self._features.checked(context)}
+
     def _asking(self, context: Mapping[str, Any] | None, key: str | None) -> dict[str, Any]:
         self._check_open()
-        body = {} if context is None else {"context": plain(context)}
+        body = self._request(context)
         if key is not None:
             check_key(key)
             if key != key.strip():
@@ -300,19 +310,6 @@ class RemoteAgent:
         if whole is None or not 0 <= whole < 2**63:
             raise no_id(play)
         return {"play": str(whole)}
-
-
-def plain(context: Any) -> Any:
-    """A context that JSON can hold; what it is to have is said by the service."""
-    if not isinstance(context, Mapping):
-        return context
-    return {str(name): _plain(value) for name, value in context.items()}
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "item"):
-        value = value.item()
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _number(name: str, value: Any) -> Any:

@@ -51,6 +51,19 @@ def described(features: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def features_there(shown: Mapping[str, Any] | None) -> Features | None:
+    """The features that the service shows of an agent; the other way round."""
+    found: dict[str, Any] = {}
+    for name, kind in (shown or {}).items():
+        if kind.get("values") is not None:
+            found[name] = kind["values"]
+        elif kind.get("period") is not None:
+            found[name] = Cyclic(kind["period"])
+        else:
+            found[name] = Numeric(**{what: kind[what] for what in Numeric._fields if what in kind})
+    return Features(found) if found else None
+
+
 def is_set(value: Any) -> bool:
     """Whether a setting of a feature is another than the usual one, which is not shown."""
     return value is not None and value is not False
