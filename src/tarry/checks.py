@@ -30,28 +30,38 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None) -> i
 
 def check_positive(name: str, value: Any) -> float:
     """`value` as a float if it is a positive finite number."""
-    real = isinstance(value, int | float | np.integer | np.floating) and value is not True
-    if not real or not 0 < value < float("inf"):
+    number = as_real(value)
+    if number is None or not 0 < number < float("inf"):
         raise InputError(f"The {name} is {shortened(value)}; it must be a positive number.")
-    return float(value)
+    return number
 
 
 def check_number(name: str, value: Any, least: float) -> float:
     """`value` as a float if it is a finite number of at least `least`."""
-    real = isinstance(value, int | float | np.integer | np.floating) and value is not True
-    if not real or not least <= value < float("inf"):
+    number = as_real(value)
+    if number is None or not least <= number < float("inf"):
         raise InputError(
             f"The {name} is {shortened(value)}; it must be a number from {least:g} on."
         )
-    return float(value)
+    return number
 
 
-def check_shown(names: Iterable[str]) -> None:
-    """Refuse names that do not stay on their line."""
+def as_real(value: Any) -> float | None:
+    """`value` as a float, None if it is no number or larger than any float (True is none)."""
+    if not isinstance(value, int | float | np.integer | np.floating) or value is True:
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
+def check_shown(names: Iterable[str], what: str = "name") -> None:
+    """Refuse names, or other texts that tables show, that do not stay on their line."""
     for name in names:
         if any(category(character) == "Cc" for character in name):
             raise InputError(
-                f"The name {shortened(name)} cannot be shown; leave out control characters."
+                f"The {what} {shortened(name)} cannot be shown; leave out control characters."
             )
 
 

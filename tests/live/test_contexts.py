@@ -350,6 +350,44 @@ def test_a_key_knows_its_context_in_any_order() -> None:
             agent.ask(key="k", context=other)
 
 
+@pytest.mark.parametrize(
+    ("features", "words"),
+    [
+        ({"a\tb": float}, r"The name of a feature 'a\\tb' cannot be shown; leave out control"),
+        ({"kind": ["a", "b\n"]}, r"The value of the feature 'kind' 'b\\n' cannot be shown; leave"),
+    ],
+)
+def test_control_characters_are_refused(features: dict[str, Any], words: str) -> None:
+    """In names and listed values, as in names of arms; in a context such a text is unknown."""
+    with pytest.raises(InputError, match=words):
+        Agent(arms=["a", "b"], features=features, **GIVEN)
+    agent = Agent(arms=["a", "b"], features={"kind": ["a", "b"]}, **GIVEN)
+    agent.ask({"kind": "b\n"})
+    assert agent.counts.features_unknown == 1
+
+
+def test_control_characters_of_an_old_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is opened as before, with the features or without."""
+    told: dict[str, Any] = {**GIVEN, "path": tmp_path / "a.db", "durability": "normal"}
+    features = {"a\tb": ["x\n", "y"]}
+    with monkeypatch.context() as before:
+        before.setattr(Features, "check_shown", lambda _: None)
+        Agent(arms=["a", "b"], features=features, **told).close()
+    for given in (features, None):
+        with Agent(features=given, **told) as agent:
+            agent.ask({"a\tb": "x\n"})
+            assert agent.counts.features_unknown == 0
+
+
+@pytest.mark.parametrize("period", [10**400, 0, math.inf, math.nan, True])
+def test_a_period_is_a_positive_number(period: Any) -> None:
+    """One sentence, also for a whole number that is larger than any float."""
+    with pytest.raises(InputError, match=r"The period is .*; it must be a positive number"):
+        tarry.cyclic(period)
+
+
 def test_a_period_of_any_size() -> None:
     """Half of the largest period is half a turn."""
     features = Features({"h": tarry.cyclic(1e308)})

@@ -147,6 +147,15 @@ def test_sentences_speak_json() -> None:
         assert answer.json()["detail"].endswith("; SurvivalRegression does.")
 
 
+def test_control_characters_in_features() -> None:
+    """Refused as in the names of arms."""
+    with running() as here:
+        body = {"arms": ["a"], "payoff": "cost", "max_delay": 2.0}
+        for features in ({"a\nb": {}}, {"kind": {"values": ["\x1b[31m"]}}):
+            answer = here.call("PUT", "/v1/agents/a", {**body, "features": features})
+            refused(answer, 400, "cannot be shown; leave out control characters.")
+
+
 def test_objects_have_no_order(tmp_path: Path) -> None:
     """The same features in another order are the same; the first order is that of the columns."""
     body = {"arms": ["a"], "payoff": "cost", "max_delay": 2.0}

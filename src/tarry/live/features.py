@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tarry.checks import check_positive, check_truth, cut, shortened
+from tarry.checks import check_positive, check_shown, check_truth, cut, shortened
 from tarry.errors import InputError
 
 
@@ -94,6 +94,13 @@ class Features:
                 f"taken: what a choice costs grows with their square, and so does memory. Give "
                 f"fewer, or join rare values of a list into one."
             )
+
+    def check_shown(self) -> None:
+        """Refuse names and listed values that break tables; those of an old journal may."""
+        check_shown(self.kinds, "name of a feature")
+        for name, kind in self.kinds.items():
+            if not isinstance(kind, Numeric | Cyclic):
+                check_shown(kind, f"value of the feature {name!r}")
 
     def described(self) -> list[list[Any]]:
         """All of it in plain lists, for a store."""

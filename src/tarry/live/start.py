@@ -38,6 +38,8 @@ def started(given: Given) -> Engine:
         if given.arms is None:
             raise InputError("No arms are given; a new agent needs arms=[...], their names.")
         check_shown(given.arms)  # those of an old journal are what they are
+        if given.features is not None:
+            given.features.check_shown()
         return given.settings | {
             "arms": given.arms,
             "slots": given.arms,
