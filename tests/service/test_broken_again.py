@@ -2,6 +2,7 @@
 
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.service.serving import running
@@ -151,7 +152,8 @@ def test_control_characters_in_features() -> None:
     """Refused as in the names of arms."""
     with running() as here:
         body = {"arms": ["a"], "payoff": "cost", "max_delay": 2.0}
-        for features in ({"a\nb": {}}, {"kind": {"values": ["\x1b[31m"]}}):
+        wrong: list[dict[str, Any]] = [{"a\nb": {}}, {"kind": {"values": ["\x1b[31m"]}}]
+        for features in wrong:
             answer = here.call("PUT", "/v1/agents/a", {**body, "features": features})
             refused(answer, 400, "cannot be shown; leave out control characters.")
 
