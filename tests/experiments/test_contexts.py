@@ -55,6 +55,8 @@ def test_bad_segments_are_refused() -> None:
     """In one sentence."""
     with pytest.raises(InputError, match="give segments, a table of problems, and weights if"):
         problem_from({"family": "segments"})
+    with pytest.raises(UnknownNameError, match="'weight'; did you mean weights"):
+        problem_from({**SEGMENTS, "weight": [1, 1]})
 
 
 def test_run_times_from_a_file(tmp_path: Path) -> None:
@@ -96,8 +98,10 @@ def test_mark_at_the_beginning_of_a_file(tmp_path: Path) -> None:
     [
         ("size,fast\n1,2\n", {"times": ["quick"]}, "column of the file"),
         ("size,fast\n1,2\n", {"times": []}, "times is .*; give a list of columns"),
-        ("size,fast\n1,soon\n", {}, "Row 1 has 'soon' in column 'fast'"),
-        ("size,fast\n1\n", {}, "Row 1 of .* has 1 cells; its head has 2"),
+        ("size,fast\n1,soon\n", {}, r"Row 1 \(.* from 1\) has 'soon' .*, as every time must be"),
+        ("size,fast\nbig,1\n", {}, "Row 1 .* has 'big' in column 'size'; .* or empty where it is"),
+        ("size,fast\n1,-2\n", {}, r"row 1 \(counted from 1\) of arm 'fast' is -2.0, below 0;"),
+        ("size,fast\n1\n", {}, "Row 1 .* of .* has 1 cells; its head has 2"),
         ("", {}, "has no rows; give a head and a row"),
         ("size,fast\n", {}, "has no rows; give a head and a row"),
         ("size,fast,fast\n1,2,3\n", {}, "There are 2 columns 'fast'"),
@@ -106,13 +110,14 @@ def test_mark_at_the_beginning_of_a_file(tmp_path: Path) -> None:
         (
             "size,fast\n1,2\n3,9.6\n",
             {"unit": 1.0},
-            "row 1 .* of arm 'fast' is 9.6, above max_delay",
+            "row 2 .* of arm 'fast' is 9.6, above max_delay",
         ),
         ("size,fast\n1,2\n", {"file": 3}, "file is 3"),
+        ("size,fast\n1,2\n", {"file": ""}, "file is ''; give the name of a CSV file"),
         ("size,fast\n1,2\n", {"file": "nowhere.csv"}, "cannot be read"),
         ("size,fast\n1,2\n", {"file": "no\0name"}, "cannot be read"),
         ("size,fast\n1,2\n", {"features": ["size", "size"]}, "'size' is twice among the features"),
-        ("size,fast\n1,\n", {}, "delay"),
+        ("size,fast\n1,\n", {}, r"row 1 \(counted from 1\) of arm 'fast' is missing; every time"),
         ("size,fast\n1,2\n", {"speed": 3}, "setting of from_table"),
     ],
 )

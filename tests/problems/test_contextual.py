@@ -211,7 +211,15 @@ BAD = {
     "rows": (lambda: tarry.problems.from_table([[1.0]], [[1], [2]], 3), "as many rows"),
     "long": (
         lambda: tarry.problems.from_table([[1.0]], [[5]], 3),
-        r"row 0 \(counted from 0\) of arm 0 is 5, above max_delay = 3; above='clip'",
+        r"row 1 \(counted from 1\) of arm 0 is 5, above max_delay = 3; above='clip'",
+    ),
+    "below": (
+        lambda: tarry.problems.from_table([[1.0]], [[1, -5]], 3),
+        r"The time in row 1 \(counted from 1\) of arm 1 is -5, below 0; it must be 0 or more",
+    ),
+    "not known": (
+        lambda: tarry.problems.from_table([[1.0], [2.0]], [[1], [np.nan]], 3, ["a"], above="clip"),
+        r"row 2 \(counted from 1\) of arm 'a' is missing; every time must be known",
     ),
     "above": (lambda: tarry.problems.from_table([[1.0]], [[5]], 3, above="cut"), "'clip'"),  # type: ignore[arg-type]
     "shape": (lambda: tarry.problems.log_linear(shape="gamma"), "'log-normal'"),  # type: ignore[arg-type]

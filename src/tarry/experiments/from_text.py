@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tarry import problems
+from tarry.checks import shortened
 from tarry.errors import InputError, UnknownNameError
 from tarry.experiments.experiment import Case, Experiment, Source, by_label
 from tarry.experiments.measured_times import with_columns
@@ -164,11 +165,14 @@ class Segments:
 
 def segments_from(settings: Mapping[str, Any]) -> Source:
     """Segments from a table {weights = [...], segments = {phone = {family = ...}, ...}}."""
+    for name in settings:
+        if name not in ("segments", "weights"):
+            raise UnknownNameError.of("setting of segments", name, ("segments", "weights"))
     parts = settings.get("segments")
-    if not isinstance(parts, Mapping) or not parts or settings.keys() - {"segments", "weights"}:
+    if not isinstance(parts, Mapping) or not parts:
         raise InputError(
-            f"The segments are {dict(settings)!r}; give segments, a table of problems, and "
-            "weights if they are not equally often."
+            f"segments is {shortened(parts)}; give segments, a table of problems, and weights if "
+            "they are not equally often."
         )
     source = Segments({n: problem_from(part) for n, part in parts.items()}, settings.get("weights"))
     made = source(0)  # so that bad settings are refused now

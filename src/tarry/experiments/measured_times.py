@@ -29,12 +29,15 @@ def with_columns(settings: Mapping[str, Any]) -> dict[str, Any]:
                 f"The column {name!r} is among the features and the times; what a request takes is "
                 "not known before it is served."
             )
-    features, times = (numbers_in(rows, head, names) for names in chosen.values())
+    features = numbers_in(rows, head, chosen["features"], "a number, or empty where it is missing")
+    times = numbers_in(rows, head, chosen["times"], "a number, as every time must be known")
     return {"names": chosen["times"], **others, "features": features, "times": times}
 
 
 def read_rows(path: Any) -> tuple[list[str], list[list[str]]]:
     """The head and the rows of a CSV file, all with as many cells."""
+    if path == "":  # which would be the folder that one is in
+        raise InputError("file is ''; give the name of a CSV file.")
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:  # Excel begins with a mark
             head, *rows = [row for row in csv.reader(file) if row] or [[]]
@@ -48,7 +51,8 @@ def read_rows(path: Any) -> tuple[list[str], list[list[str]]]:
     for number, row in enumerate(rows, start=1):
         if len(row) != len(head):
             raise InputError(
-                f"Row {number} of {str(path)!r} has {len(row)} cells; its head has {len(head)}."
+                f"Row {number} (counted from 1) of {str(path)!r} has {len(row)} cells; its head "
+                f"has {len(head)}."
             )
     return head, rows
 
@@ -70,18 +74,23 @@ def columns_of(kind: str, names: Any, head: Sequence[str]) -> list[str]:
     return names
 
 
-def numbers_in(rows: list[list[str]], head: list[str], names: Sequence[str]) -> FloatArray:
-    """The numbers of some columns, a row per request; NaN where a cell is empty."""
+def numbers_in(
+    rows: list[list[str]], head: list[str], names: Sequence[str], allowed: str
+) -> FloatArray:
+    """The numbers of some columns, a row per request; NaN where a cell is empty.
+
+    `allowed` says what a cell must be, for the message.
+    """
     places = [head.index(name) for name in names]
     found = np.full((len(rows), len(places)), np.nan)
-    for number, row in enumerate(rows):
+    for number, row in enumerate(rows, start=1):
         for column, place in enumerate(places):
             cell = row[place].strip()
             try:
-                found[number, column] = float(cell) if cell else np.nan
+                found[number - 1, column] = float(cell) if cell else np.nan
             except ValueError:
                 raise InputError(
-                    f"Row {number + 1} has {shortened(cell)} in column {head[place]!r}; it must "
-                    "be a number, or empty where it is missing."
+                    f"Row {number} (counted from 1) has {shortened(cell)} in column "
+                    f"{head[place]!r}; it must be {allowed}."
                 ) from None
     return found

@@ -129,7 +129,20 @@ def whole_delays(
 
     def place(at: Sequence[int]) -> str:
         arm = at[1] if named is None else repr(named[at[1]])
-        return f" in row {at[0]} (counted from 0) of arm {arm}"
+        return f" in row {at[0] + 1} (counted from 1) of arm {arm}"
+
+    unknown, below = np.argwhere(np.isnan(given)), np.argwhere(numbers < 0)
+    if len(unknown):
+        raise InputError(
+            f"The time{place(unknown[0])} is missing; every time must be known, that of each arm "
+            "in each row."
+        )
+    if len(below):
+        row, arm = (int(i) for i in below[0])
+        raise InputError(
+            f"The time{place((row, arm))} is {given[row, arm].item()!r}, below 0; it must be 0 or "
+            "more."
+        )
 
     if clip:
         numbers = np.minimum(numbers, most)
