@@ -12,7 +12,14 @@ import pytest
 import tarry
 from tarry.arrays import arrays_of
 from tarry.live import Agent, ManualClock
-from tarry.live.request_means import MOST_OUT, contexts_of, scaled, still_out
+from tarry.live.request_means import (
+    MOST_KINDS,
+    MOST_OUT,
+    contexts_of,
+    same_request,
+    scaled,
+    still_out,
+)
 from tarry.plays import empty_plays
 
 MOST = 10.0
@@ -64,9 +71,9 @@ def played(laws: dict[tuple[str, str], Draw], plays: int, seed: int, payoff: Any
 
 
 @pytest.mark.parametrize("payoff", ["cost", "reward"])
-@pytest.mark.parametrize("name", ["log-normal", "Weibull", "0 or D"])
+@pytest.mark.parametrize("name", ["fixed", "log-normal", "Weibull", "0 or D"])
 def test_intervals_hold_the_truth(name: str, payoff: Any) -> None:
-    """Whatever the law: 95 %, but for three standard errors."""
+    """Whatever the law: 95 %, but for three standard errors; by the curves alone fixed: 75 %."""
     held = []
     for seed in range(8):
         laws = laws_of(name, seed)
@@ -215,6 +222,44 @@ def test_of_many_plays_out_some_stand_for_all() -> None:
     assert out.times * MOST_OUT == 1000
     assert out.oldest == max(out.age) == 5_000_000
     agree(agent, {"x": "u"})
+
+
+def test_the_same_request_is_known_in_any_order() -> None:
+    """And if it lacks something; of too many different requests the latest are looked at."""
+    _, agent = one_arm(x=["u", "v"], n=float)
+    contexts: list[dict[str, Any]] = [
+        {"x": "u", "n": 1},
+        {"n": 1.0, "x": "u"},
+        {"x": "v", "n": 1.0},
+        {"x": "u"},
+        {},
+    ]
+    for context in contexts:
+        agent.ask(context=context)
+    core, plays = agent._core, list(range(1, 6))
+    assert same_request(core, [1.0, 0.0, 1.0], plays) == [True, True, False, False, False]
+    assert same_request(core, [1.0, 0.0, math.nan], plays) == [False, False, False, True, False]
+    for n in range(2, MOST_KINDS + 2):
+        agent.ask(context={"x": "u", "n": n})
+    many = list(range(1, MOST_KINDS + 6))
+    assert sum(same_request(core, [1.0, 0.0, 1.0], many)) == 0
+    assert same_request(core, [1.0, 0.0, 9.0], many).index(True) == many.index(6 + 7)
+
+
+def test_more_plays_of_fixed_delays_help() -> None:
+    """What is said of exactly 2 s and 2.6 s, with kinds that differ, comes nearer."""
+    laws = {
+        (k, a): law_of("fixed", n * (1.0 if a == "a" else 1.3), 0.0)
+        for k, n in zip(KINDS, (2.0, 0.3, 7.0), strict=True)
+        for a in "ab"
+    }
+    few, many = (
+        played(laws, plays, 3, "cost").explain(context={"kind": "x"})["a"] for plays in (60, 900)
+    )
+    assert few.low <= 2.0 <= few.high
+    assert many.low <= 2.0 <= many.high
+    assert abs(many.mean - 2.0) < 0.1
+    assert 0.19 < many.high - many.low < few.high - few.low
 
 
 def test_features_are_scaled_as_the_rule_does() -> None:

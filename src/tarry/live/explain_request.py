@@ -11,7 +11,7 @@ from tarry.errors import InputError
 from tarry.live.core import Core
 from tarry.live.explain import ArmReport, Explanation, explanation
 from tarry.live.plays import Arm
-from tarry.live.request_means import Curves, by_curves, curves_of, moments, scaled
+from tarry.live.request_means import Curves, by_curves, curves_of, moments, scaled, with_alike
 from tarry.policies.label import policy_label
 
 SHOWN = 3  # features
@@ -25,10 +25,10 @@ def explained_for(core: Core, now: int, numbers: Sequence[float]) -> Explanation
     """`explanation` with means, intervals and reasons for a request with these numbers.
 
     Both are by the curves of the rule, with plays that are out as old as they are now, and with
-    more doubt the fewer plays an arm had for requests like it (`request_means`). Where plays
-    for requests like it are very few, n, the share 1 - 0.05^(1/n) of such requests may be as quick
-    or as slow as can be, and none of these plays would have shown it. With none the interval is 0
-    to max_delay.
+    more doubt the fewer plays an arm had for requests like it, and what plays for the very same
+    request took is allowed too (`request_means`). Where plays for requests like it are very few,
+    n, the share 1 - 0.05^(1/n) of such requests may be as quick or as slow as can be, and none of
+    these plays would have shown it. With none the interval is 0 to max_delay.
     """
     rule = core.open.rule
     if not hasattr(rule, "effects"):
@@ -53,7 +53,8 @@ def for_arm(
     if curves.known <= 0:
         return replace(row, low=0.0, high=unit, why="never played yet, or nothing was heard")
     alike = plays_alike(rule, arm.index, z)
-    mean, low, high = by_curves(curves, z, alike, core.seed)
+    estimate = by_curves(curves, z, alike, core.seed)
+    mean, low, high = with_alike(core, arm, now, numbers, estimate)
     why = moves(core, arm.index, curves, numbers, z)
     if alike < LITTLE:
         unseen = 1.0 - 0.05 ** (1.0 / alike) if alike >= 1.0 else 1.0
