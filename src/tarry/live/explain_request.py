@@ -11,16 +11,7 @@ from tarry.errors import InputError
 from tarry.live.core import Core
 from tarry.live.explain import ArmReport, Explanation, explanation
 from tarry.live.plays import Arm
-from tarry.live.request_means import (
-    Effects,
-    by_curves,
-    by_regression,
-    effects_of,
-    joined,
-    moments,
-    still_out,
-)
-from tarry.plays import Plays, empty_plays
+from tarry.live.request_means import Curves, by_curves, curves_of, moments, scaled, with_alike
 from tarry.policies.label import policy_label
 
 SHOWN = 3  # features
@@ -33,11 +24,11 @@ LITTLE = 5.0  # plays for such requests: with fewer, little is known
 def explained_for(core: Core, now: int, numbers: Sequence[float]) -> Explanation:
     """`explanation` with means, intervals and reasons for a request with these numbers.
 
-    The mean is of what the curves of the rule and a plain regression say of the request, weighted
-    by how sure they are, and the interval holds what either allows (`request_means`). Where plays
-    for requests like it are very few, n, the share 1 - 0.05^(1/n) of such requests may be as quick
-    or as slow as can be, and none of these plays would have shown it. With none the interval is 0
-    to max_delay.
+    Both are by the curves of the rule, with plays that are out as old as they are now, and with
+    more doubt the fewer plays an arm had for requests like it, and what plays for the very same
+    request took is allowed too (`request_means`). Where plays for requests like it are very few,
+    n, the share 1 - 0.05^(1/n) of such requests may be as quick or as slow as can be, and none of
+    these plays would have shown it. With none the interval is 0 to max_delay.
     """
     rule = core.open.rule
     if not hasattr(rule, "effects"):
@@ -45,28 +36,26 @@ def explained_for(core: Core, now: int, numbers: Sequence[float]) -> Explanation
             f"{policy_label(core.policy)} keeps no effects of features to explain; "
             f"tarry.SurvivalRegression() does."
         )
-    table = empty_plays(1, features=len(numbers))
-    table.context[0] = numbers
-    rule.scaler.look(table, 0)
-    rule.common.gather(rule.evidence, rule.back, rule.tilted)
+    z = scaled(rule, np.array([numbers], float))[0]
     plain = explanation(core, now)
     rows = {row.arm: row for row in plain.arms}
     for arm in core.open.arms:
-        rows[arm.name] = for_arm(core, now, rows[arm.name], arm, table)
+        rows[arm.name] = for_arm(core, now, rows[arm.name], arm, numbers, z)
     return replace(plain, arms=tuple(rows.values()))
 
 
-def for_arm(core: Core, now: int, row: ArmReport, arm: Arm, table: Plays) -> ArmReport:
-    """The report on one arm; the rule has looked at the request in the table."""
-    rule, place, unit = core.open.rule, arm.index, core.max_delay / 1e6
-    if rule.evidence.known(place) <= 0:
+def for_arm(
+    core: Core, now: int, row: ArmReport, arm: Arm, numbers: Sequence[float], z: FloatArray
+) -> ArmReport:
+    """The report on one arm for a request with these numbers, z as the rule scales them."""
+    rule, unit = core.open.rule, core.max_delay / 1e6
+    curves = curves_of(core, arm, now)
+    if curves.known <= 0:
         return replace(row, low=0.0, high=unit, why="never played yet, or nothing was heard")
-    alike = plays_alike(rule, place)
-    out = still_out(core, arm, now)
-    effects = effects_of(rule, place, out)
-    fit = by_regression(rule, place, effects, np.asarray(table.context[0]), out)
-    mean, low, high = joined(by_curves(rule, place, effects, alike, core.seed), fit)
-    why = moves(core, rule, place, effects, table)
+    alike = plays_alike(rule, arm.index, z)
+    estimate = by_curves(curves, z, alike, core.seed)
+    mean, low, high = with_alike(core, arm, now, numbers, estimate)
+    why = moves(core, arm.index, curves, numbers, z)
     if alike < LITTLE:
         unseen = 1.0 - 0.05 ** (1.0 / alike) if alike >= 1.0 else 1.0
         low, high = (1.0 - unseen) * low, unseen + (1.0 - unseen) * high
@@ -75,16 +64,15 @@ def for_arm(core: Core, now: int, row: ArmReport, arm: Arm, table: Plays) -> Arm
     return replace(row, mean=mean * unit, low=low * unit, high=high * unit, why=why)
 
 
-def plays_alike(rule: Any, arm: int) -> float:
-    """How many plays an arm had for requests like the one that the rule looked at."""
-    z = np.asarray(rule.scaler.z)
+def plays_alike(rule: Any, arm: int, z: FloatArray) -> float:
+    """How many plays an arm had for requests like z."""
     size = len(z)
     spread = rule.familiar.spread[arm * size * size : (arm + 1) * size * size]
     return float(1.0 / max(z @ np.asarray(spread).reshape(size, size) @ z, 1e-12))
 
 
-def moves(core: Core, rule: Any, arm: int, effects: Effects, table: Plays) -> str:
-    """In words which features of the request in the table move this arm, the strongest first.
+def moves(core: Core, arm: int, curves: Curves, numbers: Sequence[float], z: FloatArray) -> str:
+    """In words which features of a request move this arm, the strongest first.
 
     A feature is named if contexts are believed to matter for the arm, what its weights add to the
     tilts of this request is not 0 by chance (t' C^-1 t, with t its steady part and the one that
@@ -92,24 +80,23 @@ def moves(core: Core, rule: Any, arm: int, effects: Effects, table: Plays) -> st
     that is usual in it.
     """
     features = core.requests.features
-    if not features or rule.belief[arm] <= 0.0:
+    if not features or core.open.rule.belief[arm] <= 0.0:
         return NOTHING
-    z = np.asarray(rule.scaler.z)
-    groups = features.groups(table.context[0])
-    tilts = np.array([effects.weights[:, part] @ z[part] for _, part in groups])
-    whole = effects.weights @ z
-    mean, *usual = moments(rule, arm, effects, *np.vstack([whole, whole - tilts]).T)[0].tolist()
+    groups = features.groups(numbers)
+    tilts = np.array([curves.weights[:, part] @ z[part] for _, part in groups])
+    whole = curves.weights @ z
+    mean, *usual = moments(curves, *np.vstack([whole, whole - tilts]).T)[0].tolist()
     moved = {}
     for (label, part), own, other in zip(groups, tilts, usual, strict=True):
-        if abs(mean - other) >= LEAST * max(mean, other) and sure(effects, z, part, own):
+        if abs(mean - other) >= LEAST * max(mean, other) and sure(curves, z, part, own):
             moved[label] = mean - other
     strongest = sorted(moved, key=lambda label: -abs(moved[label]))[:SHOWN]
     words = [f"{label}: {'sooner' if moved[label] < 0 else 'later'}" for label in strongest]
     return ", ".join(words) or NOTHING
 
 
-def sure(effects: Effects, z: FloatArray, part: slice, tilts: FloatArray) -> bool:
+def sure(curves: Curves, z: FloatArray, part: slice, tilts: FloatArray) -> bool:
     """Whether what some features add to the tilts is not 0 by chance."""
-    spread = effects.spread[:, part, :, part]
+    spread = curves.spread[:, part, :, part]
     doubt = np.einsum("i,aibj,j->ab", z[part], spread, z[part])
     return bool(tilts @ np.linalg.pinv(doubt) @ tilts > BY_CHANCE)

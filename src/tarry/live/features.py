@@ -67,7 +67,7 @@ def cyclic(period: float) -> Cyclic:
     return Cyclic(check_positive("period", period))
 
 
-MOST_COLUMNS = 1000  # 56 MB for each arm
+MOST_COLUMNS = 1000  # 32 MB for each arm
 TAKEN = "status"  # what `history()` says of each play, beside its features
 
 

@@ -1,31 +1,53 @@
-"""The mean payoff of an arm for a request, by the curves of its rule and by a plain regression.
+"""The mean payoff of an arm for a request, by the survival curves of its rule.
 
 The rule of `SurvivalRegression` decides by survival curves in coarse bins, tilted by the features.
-That is a model: it blurs what differs within a bin, or from bin to bin in a way that no tilt has.
-Beside it the rule keeps a plain regression of what plays took that ended
-(`tarry.policies.contexts.plain_regression`). That needs no model of delays, but takes means for
-linear in the features, and must be told what plays still out will take. `joined` has what either
-of them allows.
+It hears of a play that is out at the end of a bin, and when somebody asks. For an explanation, what
+is out counts as it is now, and what was cancelled as it was then; nothing of the rule is changed.
+As in `tarry.live.curve`, there is one play in advance, and a play that is in a bin has passed it by
+half. What nobody has lived to see is unknown: beyond the oldest age the interval allows everything.
+
+That is a model, in which kinds of requests share their bins, and no number of plays makes up for
+what it cannot say: fixed delays that differ from kind to kind were held in 53 to 92 % of cases, the
+fewer the more plays there were. So the latest plays for the very same request, as far as there are
+any, make a curve of their own as in `tarry.live.curve`, and the interval allows what it allows.
 """
 
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
 from tarry.live.core import Core
+from tarry.live.curve import MASS, DelayCurve
 from tarry.live.plays import Arm
-from tarry.live.register import NONE, OUT
+from tarry.live.register import (
+    CANCELLED,
+    CLOSED,
+    FAILED,
+    NONE,
+    OUT,
+    RETURNED,
+    VANISHED,
+    Columns,
+)
+from tarry.plays import FIRST_EDGE
 from tarry.policies.contexts.effects import CLIP
 from tarry.policies.contexts.scaler import CONSTANT, LARGEST, LIMIT
+from tarry.policies.survival.evidence import evidence_in_bins
 
 DRAWS = 400
-WIDER = 1.0  # deviation of the log odds of a kind of request from what the features tell of it
-REACH = 2.2  # deviations; with few plays they are not well known themselves
+WIDER = 2.0  # deviation of the log odds of a kind of request from what the features tell of it
+# The ends of a bin are a factor of up to 2 apart, and what is blurred by that does not shrink with
+# plays. So an interval reaches at least this share of the mean to both sides.
+BLURRED = 0.05
+MOST_ALIKE = 1000  # latest plays of an arm that are looked at
+MOST_KINDS, MOST_NUMBERS = 50, 2500  # different requests of theirs that are, and numbers of these
+FEWEST = 10  # plays for the very same request that say something by themselves
+ENDED = (RETURNED, CLOSED, FAILED, VANISHED)
 MOST_OUT = 200  # plays of an arm that are looked at while they are out; of more, some stand for all
-LEAST = 1e-30  # a variance
 
 
 class Estimate(NamedTuple):
@@ -36,98 +58,55 @@ class Estimate(NamedTuple):
     high: float
 
 
-class Fit(NamedTuple):
-    """What a regression says of a mean payoff, and how far off it is, in the root mean square."""
-
-    mean: float
-    deviation: float
-    off: float  # for one play of such a request
-
-
-class Effects(NamedTuple):
-    """Weights and covariances of an arm, both by part: the steady one, that which changes.
-
-    And by bin the plays that are in it now: half of them have passed it, as far as can be told. The
-    rule itself hears of a pass at the end of a bin, and would take all that is out for nothing.
-    """
-
-    weights: FloatArray
-    spread: FloatArray
-    within: FloatArray
-
-
 class StillOut(NamedTuple):
     """Plays of an arm that are out, each of which stands for `times` many."""
 
     contexts: FloatArray
-    age: FloatArray  # as a share of D
+    age: IntArray
+    heard: IntArray  # bins that the rule was told they have passed
     times: float
+    oldest: int  # of all of them
 
 
-def joined(curves: Estimate, fit: Fit) -> Estimate:
-    """What the curves or the regression allow.
+class Curves(NamedTuple):
+    """What is known of an arm now; weights and covariances by part: steady, changing with age."""
 
-    A regression that is off by b for such requests has had errors of at least b, so the mean is no
-    further from it than these were: where delays are nearly fixed it is trusted alone.
-    """
-    mean, reach = min(max(fit.mean, 0.0), 1.0), REACH * fit.deviation
-    low = min(max(curves.low, mean - reach - fit.off), mean - reach)
-    high = max(min(curves.high, mean + reach + fit.off), mean + reach)
-    one, other = max(((curves.high - curves.low) / 4.0) ** 2, LEAST), max(fit.deviation**2, LEAST)
-    middle = (curves.mean / one + mean / other) / (1.0 / one + 1.0 / other)
-    return Estimate(min(max(middle, low, 0.0), high, 1.0), max(low, 0.0), min(high, 1.0))
+    weights: FloatArray
+    spread: FloatArray
+    lean: FloatArray  # by bin, how much the part counts that changes with age
+    known: float  # plays that were heard of
+    ended: FloatArray  # by bin: events
+    first: FloatArray  # the sum of their payoffs
+    second: FloatArray  # and of the squares
+    passes: FloatArray  # as if no request were tilted
+    ahead: FloatArray  # passes of the play in advance, which has no request
+    last: int  # the last bin in which any play was
+    oldest: float  # payoff beyond which nothing was heard
 
 
-def by_curves(rule: Any, arm: int, effects: Effects, alike: float, seed: int) -> Estimate:
-    """By the curves of the rule, for the request it looked at; the range of 95 % of draws.
+def by_curves(curves: Curves, z: FloatArray, alike: float, seed: int) -> Estimate:
+    """For a request with features z: the mean and the range of 95 % of draws, and what is blurred.
 
     The fewer plays were for requests alike, the more may these differ from what the features tell.
     """
     rng = np.random.default_rng(seed)
-    z = np.asarray(rule.scaler.z)
-    weights, spread, _ = effects
-    (a, b), (_, d) = np.einsum("i,aibj,j->ab", z, spread, z, optimize=True)
+    (a, b), (_, d) = np.einsum("i,aibj,j->ab", z, curves.spread, z, optimize=True)
     deviation = math.sqrt(max(a, 0.0))
     along = b / deviation if deviation > 0.0 else 0.0
-    first, second, third = rng.normal(size=(3, DRAWS))
-    steady = weights[0] @ z + deviation * first
-    change = weights[1] @ z + along * first + math.sqrt(max(d - along * along, 0.0)) * second
-    expected = drawn(rule, arm, effects, steady, change, rng)
+    one, other, third = rng.normal(size=(3, DRAWS))
+    steady = curves.weights[0] @ z + deviation * one
+    change = curves.weights[1] @ z + along * one + math.sqrt(max(d - along * along, 0.0)) * other
+    mean = float(np.mean(moments(curves, steady, change)[0]))
     steady = steady + WIDER / math.sqrt(1.0 + alike) * third
-    low, high = np.quantile(drawn(rule, arm, effects, steady, change, rng), [0.025, 0.975]).tolist()
-    return Estimate(float(np.mean(expected)), low, high)
+    low = np.quantile(drawn(*moments(curves, steady, change, curves.oldest), rng), 0.025)
+    high = np.quantile(drawn(*moments(curves, steady, change, 1.0), rng), 0.975)
+    reach = BLURRED * mean
+    low, high = min(float(low), mean - reach), max(float(high), mean + reach)
+    return Estimate(mean, max(low, 0.0), min(high, 1.0))
 
 
-def effects_of(rule: Any, arm: int, out: StillOut) -> Effects:
-    """The effects of an arm with these plays out."""
-    size = len(rule.scaler.z)
-    weights = np.asarray(rule.effects.weights[2 * size * arm : 2 * size * (arm + 1)])
-    many = (2 * size) ** 2
-    spread = np.asarray(rule.effects.spread[many * arm : many * (arm + 1)])
-    weights = weights.reshape(2, size)
-    steady, change = weights @ scaled(rule, out.contexts).T
-    places = reached(rule, out)
-    tilts = np.clip(steady + change * np.asarray(rule.effects.age)[places], -CLIP, CLIP)
-    within = np.bincount(places, 0.5 * out.times * np.exp(tilts), len(rule.edges))
-    return Effects(weights, spread.reshape(2, size, 2, size), within)
-
-
-def reached(rule: Any, out: StillOut) -> IntArray:
-    """The bins in which plays still out are."""
-    ages = np.rint(out.age * rule.evidence.max_delay)
-    return np.minimum(np.searchsorted(rule.edges, ages, side="right"), len(rule.edges) - 1)
-
-
-def drawn(
-    rule: Any,
-    arm: int,
-    effects: Effects,
-    steady: FloatArray,
-    change: FloatArray,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """For each tilt a mean payoff from the Beta law with the moments that it gives."""
-    mean, square = moments(rule, arm, effects, steady, change)
+def drawn(mean: FloatArray, square: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """For each pair of moments a mean payoff from the Beta law that has them."""
     variance = square - mean * mean
     sure = (variance <= 1e-14 * mean * mean) | (mean >= 1.0)
     weight = np.maximum(mean * (1.0 - mean) / np.where(sure, 1.0, variance) - 1.0, 1e-3)
@@ -136,108 +115,159 @@ def drawn(
 
 
 def moments(
-    rule: Any, arm: int, effects: Effects, steady: FloatArray, change: FloatArray
+    curves: Curves, steady: FloatArray, change: FloatArray, tail: float | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """`tilted_moments` of the rule for many tilts, and with plays still out within the bins."""
+    """Mean and mean square of the mean payoff, for many tilts; see `SurvivalEvidence.refresh`.
+
+    Beyond what any play has lived to see it is `tail`, or as the play in advance says.
+    """
+    size = len(curves.ended)
     mean, square = np.ones(len(steady)), np.ones(len(steady))
-    for _, ended, first, second, beyond in bins_of(rule, arm, effects, steady, change):
-        total = ended + beyond
-        square = second + first * (first + 2.0 * beyond * mean) + beyond * (beyond + 1.0) * square
-        square /= total * (total + 1.0)
+    for b in range(size - 1, -1, -1):
+        if tail is not None and b >= curves.last:
+            mean, square = np.full(len(steady), tail), np.full(len(steady), tail * tail)
+        if tail is not None and b > curves.last:
+            continue
+        tilt = np.clip(steady + change * curves.lean[b], -CLIP, CLIP)
+        beyond = curves.passes[b] * np.exp(-tilt) + curves.ahead[b]
+        total, first = curves.ended[b] + beyond, curves.first[b]
+        square = beyond * (beyond + 1.0) * square + first * (first + 2.0 * beyond * mean)
+        square = (square + curves.second[b]) / (total * (total + 1.0))
         mean = (first + beyond * mean) / total
     return mean, square
 
 
-def bins_of(
-    rule: Any, arm: int, effects: Effects, steady: FloatArray, change: FloatArray
-) -> Iterator[tuple[int, float, float, float, FloatArray]]:
-    """The bins in which plays end, the last one first, for many tilts.
+def with_alike(core: Core, arm: Arm, now: int, numbers: Sequence[float], e: Estimate) -> Estimate:
+    """An estimate that allows what plays for the very same request took, too, without any model.
 
-    Its number, how many plays ended there, the sums of their payoffs and of the squares, and how
-    many went beyond, by tilt.
+    The mean is between both, weighted by how sure they are. Where evidence fades, nothing is added:
+    those plays may be of another time.
     """
-    evidence, common, size = rule.evidence, rule.common, len(rule.edges)
-    for b in range(size - 1, -1, -1):
-        place = arm * size + b
-        ended = evidence.events[place] + common.ended[b]
-        if ended > 0.0:
-            tilt = np.clip(steady + change * rule.effects.age[b], -CLIP, CLIP)
-            first = evidence.event_sum[place] + common.ended[b] * common.payoff[b]
-            second = evidence.event_squares[place] + common.ended[b] * common.payoff[b] ** 2
-            passes = rule.passes(place) + common.beyond[b] + effects.within[b]
-            beyond = passes * np.exp(-tilt)
-            yield b, ended, first, second, beyond
+    if core.open.rule.keep < 1.0:
+        return e
+    register, first = core.register, core.register.oldest
+    known = register.look(first, register.last + 1)
+    mine = np.flatnonzero(known.slot == arm.slot)[-MOST_ALIKE:]
+    same = same_request(core, numbers, (mine + first).tolist())
+    own = Columns(*(column[mine[same]] for column in known))
+    curve = DelayCurve(core.max_delay)
+    curve.came_back(own.delay[np.isin(own.status, ENDED)])
+    curve.cancelled(own.watched[own.status == CANCELLED])
+    age = now - own.start if core.leases is None else own.watched
+    age = age[(own.status == OUT) & (age != NONE)]
+    if curve.events.sum() + curve.cut.sum() + len(age) < FEWEST:
+        return e
+    found = Estimate(*(x / core.max_delay for x in curve.estimate(np.clip(age, 0, core.max_delay))))
+    one, other = (max(x.high - x.low, 1e-9) ** -2 for x in (e, found))
+    mean = (one * e.mean + other * found.mean) / (one + other)
+    return Estimate(mean, min(e.low, found.low, mean), max(e.high, found.high, mean))
 
 
-def by_regression(rule: Any, arm: int, effects: Effects, context: FloatArray, out: StillOut) -> Fit:
-    """By the regression of the plays that ended, and of those still out as they are foretold."""
-    u = in_units(rule, arm, context[None])[0]
-    size, plain = len(u), rule.plain
-    weights = np.asarray(plain.weights[arm * size : (arm + 1) * size])
-    whole = slice(arm * size * size, (arm + 1) * size * size)
-    inverse, errors = (
-        np.asarray(part[whole]).reshape(size, size)
-        for part in (plain.familiar.spread, plain.errors)
+def same_request(core: Core, numbers: Sequence[float], plays: list[int]) -> list[bool]:
+    """Which plays were for a request with the same numbers; of very many requests, the latest."""
+    requests, wanted = core.requests, np.array(numbers, float)
+    most = min(MOST_KINDS, MOST_NUMBERS // len(numbers) + 1)
+    same: dict[str, bool] = {}
+    for text in (requests.texts.get(number, "") for number in reversed(plays)):
+        if text not in same and len(same) < most and requests.features is not None:
+            found = requests.features.numbers(json.loads(text) if text else {})[0]
+            same[text] = np.array_equal(wanted, np.array(found, float), equal_nan=True)
+    return [same.get(requests.texts.get(number, ""), False) for number in plays]
+
+
+def curves_of(core: Core, arm: Arm, now: int) -> Curves:
+    """What is known of an open arm at tick `now`."""
+    rule, most = core.open.rule, core.max_delay
+    edges, size = np.asarray(rule.edges), len(rule.scaler.mean) + 1
+    bins, many = len(edges), (2 * size) ** 2
+    own = slice(arm.index * bins, (arm.index + 1) * bins)
+    weights = np.asarray(rule.effects.weights[2 * size * arm.index : 2 * size * (arm.index + 1)])
+    spread = np.asarray(rule.effects.spread[many * arm.index : many * (arm.index + 1)])
+    weights, lean = weights.reshape(2, size), np.asarray(rule.effects.age)
+    evidence = rule.evidence
+    events, sums, squares, heard, back, tilted = (
+        np.asarray(part[own])
+        for part in (evidence.events, evidence.event_sum, evidence.event_squares, evidence.passes,
+                     rule.back, rule.tilted)
+    )  # fmt: skip
+    scale = np.where(back > 0.0, events / np.where(back > 0.0, back, 1.0), 1.0)
+    out, (cut, oldest) = still_out(core, arm, now), cancelled(arm, edges)
+    if rule.keep < 1.0:  # what was cancelled long ago has faded as all else
+        cut = cut * min((events[0] + heard[0]) / max(arm.plays, 1), 1.0)
+    passed = passed_since(out, edges)
+    steady, change = weights @ scaled(rule, out.contexts).T
+    tilts = np.clip(steady[:, None] + change[:, None] * lean, -CLIP, CLIP)
+    # Those that were cancelled are like those that passed, on average.
+    usual = np.where(heard > 0.0, tilted / np.where(heard > 0.0, heard, 1.0), 1.0)
+    passes = scale * (tilted + usual * cut) + out.times * (passed * np.exp(tilts)).sum(axis=0)
+    prior = evidence_in_bins(1, most, edges, MASS, 1.0 / (bins + 1))
+    there = np.flatnonzero(events + heard + cut + passed.sum(axis=0) > 0.0)
+    last = int(there[-1]) if len(there) else 0
+    passed_by = edges[np.flatnonzero(heard > 0.0)[-1]] if heard.any() else 0
+    answered = sums[last] / events[last] * most if events[last] > 0.0 else 0.0
+    return Curves(
+        weights,
+        spread.reshape(2, size, 2, size),
+        lean,
+        float(events[0] + heard[0] + out.times * passed[:, 0].sum()),
+        events + np.asarray(prior.prior),
+        sums + np.asarray(prior.prior_sum),
+        squares + np.asarray(prior.prior_squares),
+        passes,
+        np.asarray(prior.prior_beyond),
+        last,
+        min(max(passed_by, answered, oldest, out.oldest) / most, 1.0),
     )
-    gain = inverse @ u
-    if len(out.age):
-        payoff = foretold(rule, arm, effects, out)
-        rows = in_units(rule, arm, out.contexts)
-        reach = inverse @ rows.T
-        inner = np.eye(len(rows)) / out.times + rows @ reach
-        wrong = np.column_stack([payoff - rows @ weights, -(rows @ gain)])
-        step = reach @ np.linalg.solve(inner, wrong)
-        weights, gain = weights + step[:, 0], gain + step[:, 1]
-        doubt = out.times * (payoff - out.age) * (1.0 - payoff)
-        errors = errors + (rows.T * doubt) @ rows
-    variance = max(float(gain @ errors @ gain), 0.0)
-    off = math.sqrt(variance / max(float(gain @ u), LEAST))
-    return Fit(float(weights @ u), math.sqrt(variance), off)
 
 
 def still_out(core: Core, arm: Arm, now: int) -> StillOut:
-    """The plays of an arm that are out, have not reached D, and were heard of."""
-    register, most = core.register, core.max_delay
-    known = register.columns(core.ended, register.last + 1)
-    age = now - known.start if core.leases is None else known.watched
-    mine = np.flatnonzero(
-        (known.status == OUT) & (known.slot == arm.slot) & (age != NONE) & (age < most)
-    )
-    some = mine[np.linspace(0, len(mine) - 1, min(len(mine), MOST_OUT)).astype(np.int64)]
-    table = core.open.plays
-    rows = (some + core.ended) & (len(table.number) - 1)
-    contexts = np.asarray(table.context)[rows]
-    return StillOut(contexts, np.maximum(age[some], 0) / most, len(mine) / max(len(some), 1))
+    """The plays of an arm that are out, as far as was noticed, and were heard of."""
+    register, most, desk = core.register, core.max_delay, core.open
+    known = register.look(core.ended, register.last + 1)
+    mine = np.flatnonzero((known.status == OUT) & (known.slot == arm.slot))
+    age = now - known.start[mine] if core.leases is None else known.watched[mine]
+    mine, age = mine[age != NONE], np.clip(age[age != NONE], 0, most)
+    some = np.linspace(0, len(mine) - 1, min(len(mine), MOST_OUT)).astype(np.int64)
+    numbers = mine[some] + core.ended
+    told = np.asarray(desk.ages.reached)[FIRST_EDGE:]
+    if core.leases is None:
+        heard = (numbers[:, None] < told).sum(axis=1)
+    else:  # a report is heard at once
+        heard = np.searchsorted(np.asarray(desk.rule.edges), age[some], side="right")
+    contexts = contexts_of(desk.plays, numbers)
+    times = len(mine) / max(len(some), 1)
+    return StillOut(contexts, age[some], heard, times, int(age.max(initial=0)))
 
 
-def foretold(rule: Any, arm: int, effects: Effects, out: StillOut) -> FloatArray:
-    """The payoffs that plays still out will have on average, by the curves."""
-    steady, change = effects.weights @ scaled(rule, out.contexts).T
-    places = reached(rule, out)
-    mean = np.ones(len(places))
-    for b, ended, first, _, beyond in bins_of(rule, arm, effects, steady, change):
-        mean = np.where(places <= b, (first + beyond * mean) / (ended + beyond), mean)
-    return np.maximum(mean, out.age)
+def contexts_of(plays: Any, numbers: IntArray) -> FloatArray:
+    """The requests of plays that are in the table."""
+    rows = (numbers & (len(plays.number) - 1)).tolist()
+    return np.array([plays.context[row] for row in rows], float)
+
+
+def passed_since(out: StillOut, edges: IntArray) -> FloatArray:
+    """By play and bin: what it has passed, and the rule has not heard of; half of where it is."""
+    reached = np.searchsorted(edges, out.age, side="right")[:, None]
+    b = np.arange(len(edges))
+    return np.where(b < reached, b >= out.heard[:, None], 0.5 * (b == reached))
+
+
+def cancelled(arm: Arm, edges: IntArray) -> tuple[FloatArray, float]:
+    """By bin the passes of plays cancelled in it, half of each, and how old they were at most."""
+    cut, ends = arm.curve.cut, np.array([0, *arm.curve.edges])
+    some = np.flatnonzero(cut[:-1])
+    ages = (ends[some] + ends[some + 1]) / 2
+    places = np.minimum(np.searchsorted(edges, ages, side="right"), len(edges) - 1)
+    return np.bincount(places, 0.5 * cut[some], len(edges)), float(ages.max(initial=0.0))
 
 
 def scaled(rule: Any, contexts: FloatArray) -> FloatArray:
     """`Scaler.look` for many requests."""
     seen, mean, square = (np.asarray(part) for part in rule.scaler[:3])
+    contexts = contexts.reshape(len(contexts), len(mean))
     deviation = np.sqrt(square / np.maximum(seen, 1.0))
     varies = deviation > CONSTANT * np.abs(mean)
     shrunk = np.sqrt(seen / (seen + 2.0)) / np.where(varies, deviation, 1.0)
     known = varies & (np.abs(contexts) <= LARGEST)
-    return with_one(np.where(known, contexts - mean, 0.0) * shrunk)
-
-
-def in_units(rule: Any, arm: int, contexts: FloatArray) -> FloatArray:
-    """`PlainRegression.look` for many requests."""
-    own = slice(arm * contexts.shape[1], (arm + 1) * contexts.shape[1])
-    first, unit = (np.asarray(part[own]) for part in rule.plain[:2])
-    values = np.where(np.abs(contexts) <= LARGEST, contexts, np.asarray(rule.scaler.mean))
-    return with_one(np.where(unit > 0.0, values - first, 0.0) / np.where(unit > 0.0, unit, 1.0))
-
-
-def with_one(numbers: FloatArray) -> FloatArray:
-    """Features within their limits, and a 1."""
-    return np.column_stack([np.clip(numbers, -LIMIT, LIMIT), np.ones(len(numbers))])
+    numbers = np.clip(np.where(known, contexts - mean, 0.0) * shrunk, -LIMIT, LIMIT)
+    return np.column_stack([numbers, np.ones(len(numbers))])

@@ -15,7 +15,6 @@ from tarry.policies.bins import bin_of, check_bins
 from tarry.policies.contexts.common_curve import CommonCurve, no_common_curve
 from tarry.policies.contexts.effects import LEAST_VARIANCE, Effects, clipped, no_effects
 from tarry.policies.contexts.familiar import Familiar, not_familiar
-from tarry.policies.contexts.plain_regression import PlainRegression, no_plain_regression
 from tarry.policies.contexts.scaler import Scaler, new_scaler
 from tarry.policies.protocol import Setting
 from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta, empty_evidence
@@ -25,7 +24,6 @@ from tarry.randomness import Random
 MOST_BELIEF = 10.0  # log odds
 COST_PRIOR, REWARD_PRIOR = (0.5, 0.8), (1.0, 0.97)  # of the odds: plays, share on "reaches D"
 FADED_EVERY = 16  # plays
-OPEN = -1.0  # the note of a play that has not ended; otherwise its payoff
 COST_SHARE, REWARD_SHARE = 1.0, 1.5  # of the variance of the weights, times 1 + sqrt(m)
 
 
@@ -44,7 +42,6 @@ class SurvivalRegressionRule(NamedTuple):
     effects: Effects
     familiar: Familiar
     common: CommonCurve
-    plain: PlainRegression  # what explanations go by; nothing is decided by it
     scaler: Scaler
 
     def select(self, ledger: Ledger, plays: Plays, row: int, now: int, rng: Random) -> int:
@@ -138,13 +135,11 @@ class SurvivalRegressionRule(NamedTuple):
         self.scaler.see(plays, row)
         self.scaler.look(plays, row)
         self.familiar.take_in(plays.arm[row], self.scaler.z)
-        plays.note[row] = OPEN
         if self.keep < 1.0 and plays.number[row] % FADED_EVERY == 0:
             for arm in range(len(self.evidence.reached)):
                 self.belief[arm] *= self.keep
                 self.evidence.fade_counts(arm, self.keep)
                 self.effects.fade(arm, self.keep)
-                self.plain.fade(arm, self.keep)
             for place in range(len(self.tilted)):
                 self.back[place] *= self.keep
                 self.tilted[place] *= self.keep
@@ -155,14 +150,11 @@ class SurvivalRegressionRule(NamedTuple):
         if delay < self.evidence.max_delay:
             self.learn_outcome(plays, row, bin_of(self.edges, delay), 1.0)
             self.evidence.book_event(plays.arm[row], delay)
-            self.end(plays, row, delay / self.evidence.max_delay)
 
     def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """A play still out has crossed the end of a bin."""
         self.learn_outcome(plays, row, edge, 0.0)
         self.evidence.book_pass(plays.arm[row], edge)
-        if edge + 1 == len(self.edges):
-            self.end(plays, row, 1.0)
 
     def withdrawn(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """An answer told late: the pass is taken back; what the effects learnt from it stays."""
@@ -171,17 +163,6 @@ class SurvivalRegressionRule(NamedTuple):
         share = self.tilted[place] / max(self.evidence.passes[place], 1.0)
         self.tilted[place] = max(self.tilted[place] - share, 0.0)
         self.evidence.unbook_pass(arm, edge)
-
-    def end(self, plays: Plays, row: int, payoff: float) -> None:
-        """A play has ended; one that had reached D may be told late, with another payoff."""
-        arm = plays.arm[row]
-        self.plain.see(arm, plays, row)
-        self.plain.look(arm, plays, row, self.scaler.mean)
-        if plays.note[row] == OPEN:
-            self.plain.enter(arm, payoff)
-        else:
-            self.plain.correct(arm, payoff - plays.note[row])
-        plays.note[row] = payoff
 
     def learn_outcome(self, plays: Plays, row: int, b: int, answered: float) -> None:
         """A play ended in bin b (1) or outlived it (0).
@@ -321,6 +302,5 @@ class SurvivalRegression:
             effects=no_effects(setting.arms, setting.features, size),
             familiar=not_familiar(setting.arms, setting.features),
             common=no_common_curve(size),
-            plain=no_plain_regression(setting.arms, setting.features),
             scaler=new_scaler(setting.features),
         )
