@@ -127,7 +127,7 @@ class Regression(Literal):
         heard = 1 - self.expected_answers(arm) / n if self.reward else 1.0
         if contextual:
             n = min(n, self.m / (z @ np.linalg.inv(self.gram[arm]) @ z))
-        rest = (1 - rng.random()) ** (heard**2 / n)
+        rest = (1 - rng.random()) ** (1 / n)
         if contextual:
             two = np.zeros((2, 2 * self.m))
             two[0, : self.m] = two[1, self.m :] = z

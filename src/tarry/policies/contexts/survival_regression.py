@@ -68,30 +68,28 @@ class SurvivalRegressionRule(NamedTuple):
         known = self.evidence.known(arm)
         if known <= 0.0:
             return 0.0
-        heard = 1.0
-        if self.reward:  # what is on its way need not be explored again
-            still = min(self.common.expected(self.evidence, arm), missing)
-            heard = max(1.0 - still / known, 0.0)
         if blind:
-            weight = self.draw_weight(known, heard, rng)
+            weight = self.draw_weight(known, rng)
             mean, square = self.evidence.draw_moments(arm, 0.0, rng)
             return weight * self.better_distance(mean, draw_beta(mean, square, rng))
         m = len(self.scaler.z)
         doubt = self.familiar.doubt(arm, self.scaler.z)
-        weight = self.draw_weight(m / doubt if doubt * known > m else known, heard, rng)
-        share = (REWARD_SHARE if self.reward else COST_SHARE) * heard / (1.0 + math.sqrt(m))
+        weight = self.draw_weight(m / doubt if doubt * known > m else known, rng)
+        heard = 1.0
+        share = COST_SHARE / (1.0 + math.sqrt(m))
+        if self.reward:  # what is on its way need not be explored again
+            still = min(self.common.expected(self.evidence, arm), missing)
+            heard = max(1.0 - still / known, 0.0)
+            share = REWARD_SHARE * heard / (1.0 + math.sqrt(m))
         steady, change, one, other = self.effects.draw_tilt(arm, self.scaler.z, share, rng)
         expected, _ = self.tilted_moments(arm, steady, change)
         mean, square = self.tilted_moments(arm, one, other)
         drawn = draw_beta(mean, mean * mean + heard * (square - mean * mean), rng)
         return weight * self.better_distance(expected, drawn)
 
-    def draw_weight(self, plays: float, heard: float, rng: Random) -> float:
-        """The weight 1 - rho of so many real plays beside one that is as good as can be.
-
-        The smaller the share `heard` of them, the less that one counts.
-        """
-        return (1.0 - rng.random()) ** (heard * heard / plays)
+    def draw_weight(self, plays: float, rng: Random) -> float:
+        """The weight 1 - rho of so many real plays beside one that is as good as can be."""
+        return (1.0 - rng.random()) ** (1.0 / plays)
 
     def better_distance(self, expected: float, drawn: float) -> float:
         """How far the better of two mean payoffs is from the best one."""
@@ -240,15 +238,13 @@ class SurvivalRegression:
     explored again, and s = 1.5 f. Of both mean payoffs the better one counts, Y: a draw is to find
     out whether an arm is better than it seems, not worse (May et al. 2012). The pseudo-play is as
     there, X = (1 - rho) Y for cost and 1 - (1 - rho)(1 - Y) for reward, but among the plays for
-    requests like this one, if they are fewer than usual, and it counts less while answers are on
-    their way:
+    requests like this one, if they are fewer than usual:
 
-        rho ~ Beta(1, min(n, m / z' Q z) / f^2),      Q = (I + sum of z z' over the arm's plays)^-1
+        rho ~ Beta(1, min(n, m / z' Q z)),      Q = (I + sum of z z' over the arm's plays)^-1
 
-    For most requests the first is n, the plays of the arm that were heard of; for a kind of request
-    that the arm was hardly played for it is little, and the arm is tried. An arm that is not played
-    has nothing on its way, and then f = 1. All arms are drawn anew in each step; ties go to the arm
-    with fewest plays, then to the lowest index.
+    For most requests that is n, the plays of the arm that were heard of; for a kind of request that
+    the arm was hardly played for it is little, and the arm is tried. All arms are drawn anew in
+    each step; ties go to the arm with fewest plays, then to the lowest index.
 
     Without features it is `SurvivalThompson`, and plays the same arms. An answer or an age costs
     O(p^2), a decision O(K (p^2 + B)). Needs no horizon. No bound is claimed: for contexts none that
