@@ -321,3 +321,46 @@ def test_a_reopened_agent_explains_alike(tmp_path: Path) -> None:
         before = agent.explain(context={"n": 0.5}).arms
     with Agent(**told) as agent:
         assert agent.explain(context={"n": 0.5}).arms == before
+
+
+def test_a_value_other_than_the_only_one_so_far_is_unknown() -> None:
+    """As one never seen among several is: nothing can be said of such requests."""
+    clock = ManualClock()
+    features = {"k": ["x", "y"], "size": tarry.numeric(log=True), "hour": tarry.cyclic(24)}
+    agent = Agent(arms=["a"], payoff="cost", max_delay=10.0, seed=0, clock=clock, features=features)
+    usual = {"k": "x", "size": 1.0}
+    for _ in range(60):
+        play = agent.ask(context=usual)
+        clock.advance(1.0)
+        agent.tell(play)
+    known = agent.explain(context=usual)["a"]
+    assert 0.5 < known.low <= known.mean <= known.high < 2.0
+    for other in ({"k": "y"}, {"size": 1000.0}, {"hour": 3.0}):
+        row = agent.explain(context=usual | other)["a"]
+        assert (row.low, row.high) == (0.0, 10.0)
+        assert row.why.startswith("little is known, hardly a play")
+
+
+def test_a_paused_arm_is_not_explained_for_a_request() -> None:
+    """Its evidence waits apart; resumed, it is explained as before."""
+    clock = ManualClock()
+    agent = Agent(
+        arms=["a", "b"],
+        payoff="cost",
+        max_delay=10.0,
+        seed=0,
+        clock=clock,
+        features={"k": ["x", "y"]},
+    )
+    for number in range(80):
+        kind = "xy"[number % 2]
+        play = agent.ask(context={"k": kind})
+        clock.advance(1.0)
+        agent.tell(play, 1.0 if kind == "x" else 8.0)
+    before = agent.explain(context={"k": "x"})["a"]
+    agent.pause_arm("a")
+    paused = agent.explain(context={"k": "x"})["a"]
+    assert (paused.low, paused.high) == (0.0, 10.0)
+    assert paused.why.startswith("paused")
+    agent.resume_arm("a")
+    assert agent.explain(context={"k": "x"})["a"] == before

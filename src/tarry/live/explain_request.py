@@ -12,12 +12,14 @@ from tarry.live.core import Core
 from tarry.live.explain import ArmReport, Explanation, explanation
 from tarry.live.plays import Arm
 from tarry.live.request_means import Curves, by_curves, curves_of, moments, scaled, with_alike
+from tarry.policies.contexts.scaler import CONSTANT, LARGEST
 from tarry.policies.label import policy_label
 
 SHOWN = 3  # features
 LEAST = 0.05  # of the mean: less is not worth a word
 BY_CHANCE = 9.2  # chi square with two degrees of freedom, 99 %
 NOTHING = "no feature of this request moves it"
+PAUSED = "paused: what is known of it for such a request is told when it is resumed"
 LITTLE = 5.0  # plays for such requests: with fewer, little is known
 
 
@@ -28,7 +30,9 @@ def explained_for(core: Core, now: int, numbers: Sequence[float]) -> Explanation
     more doubt the fewer plays an arm had for requests like it, and what plays for the very same
     request took is allowed too (`request_means`). Where plays for requests like it are very few,
     n, the share 1 - 0.05^(1/n) of such requests may be as quick or as slow as can be, and none of
-    these plays would have shown it. With none the interval is 0 to max_delay.
+    these plays would have shown it. With none the interval is 0 to max_delay, and so it is if a
+    feature has another value than the only one so far, and for an arm that is paused: the evidence
+    about it waits apart until it is resumed.
     """
     rule = core.open.rule
     if not hasattr(rule, "effects"):
@@ -37,8 +41,11 @@ def explained_for(core: Core, now: int, numbers: Sequence[float]) -> Explanation
             f"tarry.SurvivalRegression() does."
         )
     z = scaled(rule, np.array([numbers], float))[0]
-    plain = explanation(core, now)
-    rows = {row.arm: row for row in plain.arms}
+    plain, most = explanation(core, now), core.max_delay / 1e6
+    rows = {
+        row.arm: replace(row, low=0.0, high=most, why=PAUSED) if row.paused else row
+        for row in plain.arms
+    }
     for arm in core.open.arms:
         rows[arm.name] = for_arm(core, now, rows[arm.name], arm, numbers, z)
     return replace(plain, arms=tuple(rows.values()))
@@ -52,7 +59,7 @@ def for_arm(
     curves = curves_of(core, arm, now)
     if curves.known <= 0:
         return replace(row, low=0.0, high=unit, why="never played yet, or nothing was heard")
-    alike = plays_alike(rule, arm.index, z)
+    alike = 0.0 if unheard_of(rule, numbers) else plays_alike(rule, arm.index, z)
     estimate = by_curves(curves, z, alike, core.seed)
     mean, low, high = with_alike(core, arm, now, numbers, estimate)
     why = moves(core, arm.index, curves, numbers, z)
@@ -62,6 +69,15 @@ def for_arm(
         count = f"about {alike:.0f} plays" if alike >= 1.5 else "hardly a play"
         why = f"little is known, {count} for such requests; {why}"
     return replace(row, mean=mean * unit, low=low * unit, high=high * unit, why=why)
+
+
+def unheard_of(rule: Any, numbers: Sequence[float]) -> bool:
+    """Whether a number differs from the only value that its feature has had, or had none."""
+    seen, mean, square = (np.asarray(part) for part in rule.scaler[:3])
+    values, near = np.asarray(numbers, float), CONSTANT * np.abs(mean)
+    varies = np.sqrt(square / np.maximum(seen, 1.0)) > near
+    other = (seen == 0) | (np.abs(values - mean) > near)
+    return bool(np.any((np.abs(values) <= LARGEST) & ~varies & other))
 
 
 def plays_alike(rule: Any, arm: int, z: FloatArray) -> float:
