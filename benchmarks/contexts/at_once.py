@@ -75,18 +75,18 @@ def players() -> dict[str, tuple[str, Play]]:
 
 def table(folder: Path, worlds: list[World], runs: range) -> str:
     """Mean and worst of all, and the rival over SurvivalRegression, with 95 % intervals."""
-    rows = []
+    rows, everybody = [], players()
     for world in worlds:
         finals = {
             name: runs_kept(folder, world, name, code, play, runs)[:, -1]
-            for name, (code, play) in players().items()
+            for name, (code, play) in everybody.items()
         }
         cells = [f"{shares.mean():.4f} ({shares.max():.4f})" for shares in finals.values()]
         for name in FORMS:
             over, error = ratio_of_means(finals[name], finals[OURS])
             cells.append(f"{over:.2f} ± {error:.2f}")
         rows.append([world.title, *cells])
-    return markdown_table(["world", *players(), *(f"{name}, ratio" for name in FORMS)], rows)
+    return markdown_table(["world", *everybody, *(f"{name}, ratio" for name in FORMS)], rows)
 
 
 def main() -> int:

@@ -202,7 +202,7 @@ def runs_kept(
     path = folder / f"waiting from run {runs.start} {world.key} {name}.npz"
     done = list(kept(path, code).get("shares", ()))
     for number in () if kept_only else runs[len(done) :]:
-        print(f"\rwaiting: {world.key}, {name}, {number}  ", end="", file=sys.stderr, flush=True)
+        print(f"\r{world.key}, {name}, run {number}  ", end="", file=sys.stderr, flush=True)
         done.append(play(world, number))
         keep(path, code, shares=np.array(done))
     return np.array(done[: len(runs)])

@@ -11,8 +11,15 @@ from tarry.errors import InputError
 from tarry.live.core import Core
 from tarry.live.explain import ArmReport, Explanation, explanation
 from tarry.live.plays import Arm
-from tarry.live.request_means import Curves, by_curves, curves_of, moments, scaled, with_alike
-from tarry.policies.contexts.scaler import CONSTANT, LARGEST
+from tarry.live.request_means import (
+    Curves,
+    by_curves,
+    curves_of,
+    moments,
+    scaled,
+    unheard_of,
+    with_alike,
+)
 from tarry.policies.label import policy_label
 
 SHOWN = 3  # features
@@ -69,15 +76,6 @@ def for_arm(
         count = f"about {alike:.0f} plays" if alike >= 1.5 else "hardly a play"
         why = f"little is known, {count} for such requests; {why}"
     return replace(row, mean=mean * unit, low=low * unit, high=high * unit, why=why)
-
-
-def unheard_of(rule: Any, numbers: Sequence[float]) -> bool:
-    """Whether a number differs from the only value that its feature has had, or had none."""
-    seen, mean, square = (np.asarray(part) for part in rule.scaler[:3])
-    values, near = np.asarray(numbers, float), CONSTANT * np.abs(mean)
-    varies = np.sqrt(square / np.maximum(seen, 1.0)) > near
-    other = (seen == 0) | (np.abs(values - mean) > near)
-    return bool(np.any((np.abs(values) <= LARGEST) & ~varies & other))
 
 
 def plays_alike(rule: Any, arm: int, z: FloatArray) -> float:

@@ -263,11 +263,24 @@ def cancelled(arm: Arm, edges: IntArray) -> tuple[FloatArray, float]:
 
 def scaled(rule: Any, contexts: FloatArray) -> FloatArray:
     """`Scaler.look` for many requests."""
-    seen, mean, square = (np.asarray(part) for part in rule.scaler[:3])
+    seen, mean, deviation, varies = scales(rule)
     contexts = contexts.reshape(len(contexts), len(mean))
-    deviation = np.sqrt(square / np.maximum(seen, 1.0))
-    varies = deviation > CONSTANT * np.abs(mean)
     shrunk = np.sqrt(seen / (seen + 2.0)) / np.where(varies, deviation, 1.0)
     known = varies & (np.abs(contexts) <= LARGEST)
     numbers = np.clip(np.where(known, contexts - mean, 0.0) * shrunk, -LIMIT, LIMIT)
     return np.column_stack([numbers, np.ones(len(numbers))])
+
+
+def unheard_of(rule: Any, numbers: Sequence[float]) -> bool:
+    """Whether a number differs from the only value that its feature has had, or had none."""
+    seen, mean, _, varies = scales(rule)
+    values = np.asarray(numbers, float)
+    other = (seen == 0) | (np.abs(values - mean) > CONSTANT * np.abs(mean))
+    return bool(np.any((np.abs(values) <= LARGEST) & ~varies & other))
+
+
+def scales(rule: Any) -> tuple[FloatArray, FloatArray, FloatArray, Any]:
+    """By feature: how many values there were, mean, deviation, and whether they differ."""
+    seen, mean, square = (np.asarray(part) for part in rule.scaler[:3])
+    deviation = np.sqrt(square / np.maximum(seen, 1.0))
+    return seen, mean, deviation, deviation > CONSTANT * np.abs(mean)
