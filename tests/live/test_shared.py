@@ -9,12 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import psycopg
 import pytest
 from tests.live.postgres import (
     caught_up,
     engine_of,
     evidence,
     last_fact,
+    new_database,
     new_name,
     opened,
     replica_of,
@@ -205,6 +207,28 @@ def test_tables_of_a_newer_version_are_left_alone() -> None:
             opened(new_name())
     finally:
         rows("UPDATE tarry.version SET version = version - 1")
+
+
+def test_tables_are_made_once_by_processes_that_come_together() -> None:
+    """Who looked before they were there, and then waited for their maker, finds them."""
+    url = new_database()
+    with (
+        psycopg.connect(url, autocommit=True) as maker,
+        psycopg.connect(url, autocommit=True) as other,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        with maker.transaction():
+            assert bring_up_to_date(maker) == 0
+            waiting = thread.submit(bring_up_to_date, other)
+            waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            until = time.monotonic() + 20
+            while not rows(waits) and time.monotonic() < until:
+                time.sleep(0.01)
+        assert waiting.result(20) == VERSION
+    with ThreadPoolExecutor(4) as threads:
+        url = new_database()
+        for agent in threads.map(lambda _: opened("together", url), range(4)):
+            agent.close()
 
 
 def test_tables_of_an_older_version_are_brought_up_to_date(

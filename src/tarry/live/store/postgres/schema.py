@@ -168,9 +168,19 @@ TURN: LiteralString = (
 )
 
 
+TABLE_IS_THERE: LiteralString = (
+    "SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+    "WHERE n.nspname = 'tarry' AND c.relname = 'version'"
+)
+
+
 def found_version(db: Any) -> int:
-    """The version of the tables that are there; 0 if there are none."""
-    if db.execute("SELECT to_regclass('tarry.version')").fetchone()[0] is None:
+    """The version of the tables that are there; 0 if there are none.
+
+    By a query of the catalogue: to_regclass answers from a cache of the session, and goes on saying
+    that there is no such schema after another process has made it.
+    """
+    if db.execute(TABLE_IS_THERE).fetchone() is None:
         return 0
     row = db.execute("SELECT version FROM tarry.version").fetchone()
     return 0 if row is None else int(row[0])
