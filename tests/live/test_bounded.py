@@ -5,7 +5,9 @@ import io
 import os
 import pickle
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -189,6 +191,26 @@ def test_the_collector_rests_and_goes_on() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_the_collector_rests_while_other_threads_make_tuples() -> None:
+    """A list of all objects, taken to count them, broke those that were being made: SystemError."""
+    over = threading.Event()
+
+    def make() -> int:
+        made = 0
+        while not over.is_set():
+            made += len(tuple(number for number in range(200)))
+        return made
+
+    with ThreadPoolExecutor(3) as threads:
+        makers = [threads.submit(make) for _ in range(3)]
+        until = time.monotonic() + 1.5
+        while time.monotonic() < until and not any(maker.done() for maker in makers):
+            with at_rest():
+                pass
+        over.set()
+        assert all(maker.result() for maker in makers)
 
 
 def test_another_process_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,10 +7,11 @@ later, and everybody waits for each of these looks. None of the new objects is g
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-FEW = 60_000  # objects, which are looked at in some ten milliseconds
+FEW = 260_000  # blocks of memory, some 60 000 objects: looked at in some ten milliseconds
 
 
 @contextmanager
@@ -24,7 +25,9 @@ def at_rest() -> Iterator[None]:
     if not gc.isenabled() or gc.get_freeze_count():
         yield
         return
-    if len(gc.get_objects()) < FEW:
+    # Not len(gc.get_objects()): a list of all objects has those that other threads are making just
+    # now, and a tuple that somebody else has a hold of can't be completed (SystemError, there).
+    if sys.getallocatedblocks() < FEW:
         gc.collect()
     _resting.append(True)
     gc.disable()
