@@ -364,3 +364,52 @@ def test_a_paused_arm_is_not_explained_for_a_request() -> None:
     assert paused.why.startswith("paused")
     agent.resume_arm("a")
     assert agent.explain(context={"k": "x"})["a"] == before
+
+
+def test_an_arm_that_is_avoided_for_some_numbers_is_not_known_there() -> None:
+    """A line goes on where nothing was tried: intervals missed the mean of such requests."""
+    held = little = 0
+    for seed in range(4):
+        rng, clock = random.Random(seed), ManualClock()
+        agent = Agent(
+            arms=["a", "b"],
+            payoff="cost",
+            max_delay=MOST,
+            seed=seed,
+            clock=clock,
+            features={"x": float},
+        )
+        for _ in range(400):
+            x = rng.gauss(0.0, 1.0)
+            play = agent.ask(context={"x": x})
+            clock.advance(0.01)
+            scale = math.exp(x if play.arm == "a" else -x)
+            agent.tell(play, min(rng.expovariate(1.0 / scale), MOST))
+        for x in (2.0, 3.0):
+            row, scale = agent.explain(context={"x": x})["a"], math.exp(x)
+            held += row.low <= scale * (1.0 - math.exp(-MOST / scale)) <= row.high
+            little += row.why.startswith("little is known")
+        row = agent.explain(context={"x": -1.0})["a"]
+        assert not row.why.startswith("little is known")
+        assert row.high - row.low < 0.5
+    assert held == little == 8
+
+
+def test_no_more_plays_are_alike_than_there_are() -> None:
+    """What the matrix of requests has in advance is no play."""
+    clock = ManualClock()
+    agent = Agent(
+        arms=["a", "b"],
+        payoff="cost",
+        max_delay=60.0,
+        seed=1,
+        clock=clock,
+        features={"k": ["x", "y"]},
+    )
+    for _ in range(6):
+        play = agent.ask(context={"k": "x"})
+        clock.advance(1.0)
+        agent.tell(play, 1.0)
+    for row in agent.explain(context={"k": "x"}).arms:
+        assert row.plays == 3
+        assert row.why.startswith("little is known, about 3 plays for such requests")

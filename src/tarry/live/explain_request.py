@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from tarry.live.request_means import (
     by_curves,
     curves_of,
     moments,
+    plays_alike,
     scaled,
     unheard_of,
     with_alike,
@@ -25,7 +25,7 @@ from tarry.policies.label import policy_label
 SHOWN = 3  # features
 LEAST = 0.05  # of the mean: less is not worth a word
 BY_CHANCE = 9.2  # chi square with two degrees of freedom, 99 %
-NOTHING = "no feature of this request moves it"
+NOTHING = "no feature of this request is known to move it"
 PAUSED = "paused: what is known of it for such a request is told when it is resumed"
 LITTLE = 5.0  # plays for such requests: with fewer, little is known
 
@@ -66,7 +66,7 @@ def for_arm(
     curves = curves_of(core, arm, now)
     if curves.known <= 0:
         return replace(row, low=0.0, high=unit, why="never played yet, or nothing was heard")
-    alike = 0.0 if unheard_of(rule, numbers) else plays_alike(rule, arm.index, z)
+    alike = 0.0 if unheard_of(rule, numbers) else plays_alike(core, arm, z)
     estimate = by_curves(curves, z, alike, core.seed)
     mean, low, high = with_alike(core, arm, now, numbers, estimate)
     why = moves(core, arm.index, curves, numbers, z)
@@ -76,13 +76,6 @@ def for_arm(
         count = f"about {alike:.0f} plays" if alike >= 1.5 else "hardly a play"
         why = f"little is known, {count} for such requests; {why}"
     return replace(row, mean=mean * unit, low=low * unit, high=high * unit, why=why)
-
-
-def plays_alike(rule: Any, arm: int, z: FloatArray) -> float:
-    """How many plays an arm had for requests like z."""
-    size = len(z)
-    spread = rule.familiar.spread[arm * size * size : (arm + 1) * size * size]
-    return float(1.0 / max(z @ np.asarray(spread).reshape(size, size) @ z, 1e-12))
 
 
 def moves(core: Core, arm: int, curves: Curves, numbers: Sequence[float], z: FloatArray) -> str:

@@ -45,6 +45,8 @@ WIDER = 2.0  # deviation of the log odds of a kind of request from what the feat
 BLURRED = 0.05
 MOST_ALIKE = 1000  # latest plays of an arm that are looked at
 MOST_KINDS, MOST_NUMBERS = 50, 2500  # different requests of theirs that are, and numbers of these
+MOST_LOOKED_AT, MOST_NUMBERS_LOOKED_AT = 200, 2000  # requests of an arm, and numbers of theirs
+NEAR = 0.5  # deviations of a feature that make no difference
 FEWEST = 10  # plays for the very same request that say something by themselves
 ENDED = (RETURNED, CLOSED, FAILED, VANISHED)
 MOST_OUT = 200  # plays of an arm that are looked at while they are out; of more, some stand for all
@@ -161,6 +163,44 @@ def with_alike(core: Core, arm: Arm, now: int, numbers: Sequence[float], e: Esti
     one, other = (max(x.high - x.low, 1e-9) ** -2 for x in (e, found))
     mean = (one * e.mean + other * found.mean) / (one + other)
     return Estimate(mean, min(e.low, found.low, mean), max(e.high, found.high, mean))
+
+
+def plays_alike(core: Core, arm: Arm, z: FloatArray) -> float:
+    """How many plays an arm had for requests like z, as the rule scales its numbers.
+
+    As many as a regression has to go by, 1 / z . P z without what P has in advance
+    (`tarry.policies.contexts.familiar`), for with n plays for this very request that is n. But a
+    line goes on where the arm was never tried. So no more than the plays in which every number was
+    as far from the arm's usual one on the same side, give or take half a deviation.
+    """
+    rule, size = core.open.rule, len(z)
+    first = arm.index * size * size
+    spread = np.asarray(rule.familiar.spread[first : first + size * size]).reshape(size, size)
+    alike = float(1.0 / max(z @ spread @ z, 1e-12) - 1.0 / (z @ z))
+    contexts = some_requests(core, arm)
+    if len(contexts) == 0:
+        return max(alike, 0.0)
+    numbers, others = z[:-1], scaled(rule, contexts)[:, :-1]
+    side = np.where(numbers >= np.median(others, axis=0), 1.0, -1.0)
+    as_far = (side * (others - numbers) >= -NEAR).sum(axis=0)
+    return max(min(alike, float(as_far.min()) * max(arm.plays / len(others), 1.0)), 0.0)
+
+
+def some_requests(core: Core, arm: Arm) -> FloatArray:
+    """The numbers of requests that an arm was played for: of many, some from first to last."""
+    register, requests = core.register, core.requests
+    if requests.features is None:
+        return np.zeros((0, 0))
+    known = register.look(register.oldest, register.last + 1)
+    mine = np.flatnonzero(known.slot == arm.slot) + register.oldest
+    most = min(MOST_LOOKED_AT, MOST_NUMBERS_LOOKED_AT // len(core.open.rule.scaler.mean) + 1)
+    if core.open.rule.keep < 1.0:  # what was long ago has faded
+        mine = mine[-most:]
+    some = mine[np.linspace(0, len(mine) - 1, min(len(mine), most)).astype(np.int64)]
+    texts = [requests.texts.get(number, "") for number in some.tolist()]
+    return np.array(
+        [requests.features.numbers(json.loads(text) if text else {})[0] for text in texts], float
+    )
 
 
 def same_request(core: Core, numbers: Sequence[float], plays: list[int]) -> list[bool]:
