@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from tarry.fingerprint import fingerprint_of
+from tarry.fingerprint import fingerprint_of, sources
 
 
 def test_it_sees_content_and_names_alone(tmp_path: Path) -> None:
@@ -29,3 +29,11 @@ def test_it_does_not_see_what_cannot_change_a_run(tmp_path: Path) -> None:
     assert fingerprint_of(tmp_path) == before
     (tmp_path / "new_part.py").write_text("x = 1\n")
     assert fingerprint_of(tmp_path) != before
+
+
+def test_folders_of_machine_code_are_left_alone(tmp_path: Path) -> None:
+    """Another process may be removing one of them."""
+    (tmp_path / "policies" / "__pycache__" / "compiled-1").mkdir(parents=True)
+    (tmp_path / "policies" / "__pycache__" / "compiled-1" / "left.py").touch()
+    (tmp_path / "policies" / "rule.py").touch()
+    assert [path.name for path in sources(tmp_path)] == ["rule.py"]

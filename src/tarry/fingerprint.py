@@ -5,6 +5,7 @@ a change there leaves both valid.
 """
 
 import hashlib
+import os
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -37,7 +38,14 @@ def changed_since_import() -> bool:
 
 
 def sources(package: Path) -> Iterator[Path]:
-    """The source files that decide what happens in a run, in a fixed order."""
-    for source in sorted(package.rglob("*.py")):
+    """The source files that decide what happens in a run, in a fixed order.
+
+    Not in the folders of machine code: another process may be removing an old one.
+    """
+    found = []
+    for folder, inner, names in os.walk(package):
+        inner[:] = [name for name in inner if name != "__pycache__"]
+        found += [Path(folder, name) for name in names if name.endswith(".py")]
+    for source in sorted(found):
         if source.relative_to(package).parts[0] not in WITHOUT_EFFECT:
             yield source

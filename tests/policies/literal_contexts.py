@@ -18,7 +18,7 @@ class Literal:
     """What both policies share: bins, scales, the order in which plays are told of."""
 
     def __init__(self, problem: Contextual, reward: bool, bins: int) -> None:
-        self.problem, self.reward = problem, reward
+        self.problem, self.reward, self.bins = problem, reward, bins
         self.most, self.arms = problem.max_delay, problem.arms
         ages = np.rint(np.geomspace(1, self.most, bins)).astype(int)
         self.edges = sorted(set(ages.tolist()))
@@ -107,17 +107,73 @@ class Regression(Literal):
         self.back = np.zeros((self.arms, self.size))
         self.tilted = np.zeros((self.arms, self.size))
         self.belief = np.zeros(self.arms)
+        self.told: dict[tuple[int, str], list[Any]] = {}  # outcomes, by arm and very same request
 
     def choose(self, x: Any, rng: Any) -> int:
         """Believe in contexts or not; the least draw."""
         z = np.append(self.scaled(x), 1.0)
         coin = rng.random()
-        distances = [
-            self.draw(arm, z, coin <= 1 / (1 + math.exp(-self.belief[arm])), rng)
-            for arm in range(self.arms)
-        ]
+        distances = []
+        for arm in range(self.arms):
+            contextual = coin <= 1 / (1 + math.exp(-self.belief[arm]))
+            own = self.own_curve(arm, x)
+            if own is not None and own.contradicts(self.expected(arm, z, contextual)):
+                rest = (1 - rng.random()) ** (1 / (own.events[0, 0] + own.passes[0, 0]))
+                mean, square = own.mean_of_plays(0, own.passes[0], rng)
+                y = self.better(drawn_beta(mean, square, rng), mean)
+                distances.append(rest * ((1 - y) if self.reward else y))
+            else:
+                distances.append(self.draw(arm, z, contextual, rng))
         order = sorted(range(self.arms), key=lambda i: (distances[i], self.plays[i], i))
         return order[0]
+
+    def own_curve(self, arm: int, x: Any) -> "Regression | None":
+        """All that plays of an arm for the very same request have shown, as if it were alone."""
+        if (arm, str(x)) not in self.told:
+            return None
+        alone = Regression(self.problem, self.reward, self.bins)
+        for b, delay in self.told[arm, str(x)]:
+            if delay is None:
+                alone.passes[0, b] += 1
+            else:
+                alone.count_event(0, b, delay)
+        return alone
+
+    def expected(self, arm: int, z: Any, contextual: bool) -> float:
+        """The mean payoff, without any draw."""
+        if not contextual:
+            return self.plain_moments(arm)[0]
+        steady, change = self.w[arm][: self.m] @ z, self.w[arm][self.m :] @ z
+        return self.tilted_mean(arm, steady + self.age * change)[0]
+
+    def plain_moments(self, arm: int) -> tuple[float, float]:
+        """Mean and mean square of the mean payoff, D where nothing has been."""
+        mean = square = 1.0
+        for b in range(self.size - 1, -1, -1):
+            if self.events[arm, b] > 0:
+                e, r = self.first[arm, b], self.passes[arm, b]
+                n = self.events[arm, b] + r
+                square = self.second[arm, b] + e**2 + 2 * e * r * mean + r * (r + 1) * square
+                square, mean = square / (n * (n + 1)), (e + r * mean) / n
+        return mean, square
+
+    def contradicts(self, expected: float) -> bool:
+        """Whether the plays of arm 0 cannot have this mean payoff."""
+        n = self.events[0, 0] + self.passes[0, 0]
+        if n == 0:
+            return False
+        mean, square = self.plain_moments(0)
+        last = int(np.flatnonzero(self.events[0] + self.passes[0] > 0)[-1])
+        unknown = 0.0
+        if last + 1 < self.size:
+            both = (self.events[0] + self.passes[0])[: last + 1]
+            unknown = float(np.prod(self.passes[0][: last + 1] / both))
+        apart = abs(mean - expected) - unknown
+        return apart > 0 and apart > 3 * math.sqrt(max(square - mean**2, 0) + (0.5 / (n + 1)) ** 2)
+
+    def better(self, one: float, other: float) -> float:
+        """Of two mean payoffs."""
+        return max(one, other) if self.reward else min(one, other)
 
     def draw(self, arm: int, z: Any, contextual: bool, rng: Any) -> float:
         """How far the mean payoff is from the best one."""
@@ -144,7 +200,7 @@ class Regression(Literal):
         else:
             usual, square = self.mean_of_plays(arm, self.passes[arm], rng)
             y = drawn_beta(usual, square, rng)
-        y = max(y, usual) if self.reward else min(y, usual)
+        y = self.better(y, usual)
         return float(rest * ((1 - y) if self.reward else y))
 
     def common(self) -> tuple[Any, Any, Any]:
@@ -247,11 +303,13 @@ class Regression(Literal):
         """An event."""
         self.outcome(arm, b, x, 1)
         self.count_event(arm, b, delay)
+        self.told.setdefault((arm, str(x)), []).append((b, delay))
 
     def lasted(self, s: int, arm: int, b: int, x: Any) -> None:
         """A pass."""
         self.outcome(arm, b, x, 0)
         self.passes[arm, b] += 1
+        self.told.setdefault((arm, str(x)), []).append((b, None))
 
 
 class Linear(Literal):

@@ -44,6 +44,15 @@ class Effects(NamedTuple):
             total += self.weights[first + m + i] * self.u[m + i]
         return clipped(total)
 
+    def expected_tilt(self, arm: int, z: Floats) -> tuple[float, float]:
+        """The means of (w' . z, w'' . z)."""
+        m = len(z)
+        steady = change = 0.0
+        for i in range(m):
+            steady += self.weights[arm * 2 * m + i] * z[i]
+            change += self.weights[arm * 2 * m + m + i] * z[i]
+        return steady, change
+
     def uncertainty(self, arm: int) -> float:
         """Variance of the latest `tilt`, q = u . P u; leaves P u in `gain`."""
         size = len(self.u)
@@ -101,7 +110,8 @@ class Effects(NamedTuple):
         """
         m = len(z)
         size = 2 * m
-        steady = change = q00 = q01 = q11 = 0.0
+        steady, change = self.expected_tilt(arm, z)
+        q00 = q01 = q11 = 0.0
         for i in range(m):
             low = (arm * size + i) * size
             high = (arm * size + m + i) * size
@@ -110,8 +120,6 @@ class Effects(NamedTuple):
                 h0 += self.spread[low + j] * z[j]
                 h1 += self.spread[low + m + j] * z[j]
                 h2 += self.spread[high + m + j] * z[j]
-            steady += self.weights[arm * size + i] * z[i]
-            change += self.weights[arm * size + m + i] * z[i]
             q00 += h0 * z[i]
             q01 += h1 * z[i]
             q11 += h2 * z[i]

@@ -92,9 +92,9 @@ class LinearThompson:
     arm's survival curve (`tarry.policies.survival.evidence`, half a play in advance). When it
     crosses the end of a bin, or comes back, only the target moves: w += P u (new - old).
 
-    Simpler and quicker than `SurvivalRegression`, better where mean payoffs are linear or very many
-    features are given, and several times worse where contexts are useless: see
-    docs/contexts-measured.md. Needs no horizon; no bound is claimed.
+    Simpler and quicker than `SurvivalRegression`, close to it where mean payoffs are linear, and
+    several times worse where contexts are useless: see docs/contexts-measured.md. It is sure too
+    soon of kinds of requests that are rare, and can lose one for good. Needs no horizon; no bound is claimed.
 
     Args:
         bins: Number of bins, from 2; fewer where D has not so many different whole numbers.

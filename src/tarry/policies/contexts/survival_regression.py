@@ -15,6 +15,7 @@ from tarry.policies.bins import bin_of, check_bins
 from tarry.policies.contexts.common_curve import CommonCurve, no_common_curve
 from tarry.policies.contexts.effects import LEAST_VARIANCE, Effects, clipped, no_effects
 from tarry.policies.contexts.familiar import Familiar, not_familiar
+from tarry.policies.contexts.kinds import MOST, Kinds, no_kinds
 from tarry.policies.contexts.scaler import Scaler, new_scaler
 from tarry.policies.protocol import Setting
 from tarry.policies.survival.evidence import SurvivalEvidence, draw_beta, empty_evidence
@@ -41,6 +42,7 @@ class SurvivalRegressionRule(NamedTuple):
     belief: ArmEvidence[Floats]  # L: log odds that contexts matter
     effects: Effects
     familiar: Familiar
+    kinds: Kinds
     common: CommonCurve
     scaler: Scaler
 
@@ -48,17 +50,37 @@ class SurvivalRegressionRule(NamedTuple):
         """Decide for which arms contexts matter, draw all mean payoffs, play the best."""
         self.scaler.look(plays, row)
         self.common.gather(self.evidence, self.back, self.tilted)
+        kind = self.kinds.find(plays, row)
         coin = rng.random()
         best = 0
         least = 0.0
         for arm in range(len(ledger.plays)):
             blind = coin > 1.0 / (1.0 + math.exp(-self.belief[arm]))
-            value = self.draw_distance(arm, blind, ledger.missing(arm), rng)
+            curve = arm * MOST + kind
+            if kind >= 0 and self.kinds.contradict(curve, self.expected(arm, blind)):
+                value = self.draw_of_kind(curve, rng)
+            else:
+                value = self.draw_distance(arm, blind, ledger.missing(arm), rng)
             fewer = ledger.plays[arm] < ledger.plays[best]
             if arm == 0 or value < least or (value == least and fewer):
                 best = arm
                 least = value
         return best
+
+    def expected(self, arm: int, blind: bool) -> float:
+        """The mean payoff that is expected of an arm, for the request looked at last."""
+        if self.evidence.known(arm) <= 0.0:
+            return 1.0 if self.reward else 0.0
+        if blind:
+            return self.evidence.moments_with_tail(arm, 1.0)[0]
+        steady, change = self.effects.expected_tilt(arm, self.scaler.z)
+        return self.tilted_moments(arm, steady, change)[0]
+
+    def draw_of_kind(self, curve: int, rng: Random) -> float:
+        """One draw of that distance by the plays for the very same request alone."""
+        weight = self.draw_weight(self.kinds.evidence.known(curve), rng)
+        mean, square = self.kinds.evidence.draw_moments(curve, 0.0, rng)
+        return weight * self.better_distance(mean, draw_beta(mean, square, rng))
 
     def draw_distance(self, arm: int, blind: bool, missing: int, rng: Random) -> float:
         """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known.
@@ -130,6 +152,7 @@ class SurvivalRegressionRule(NamedTuple):
 
     def started(self, plays: Plays, row: int) -> None:
         """The request of a play widens the scales, and is one its arm knows; old evidence fades."""
+        self.kinds.meet(plays, row)
         self.scaler.see(plays, row)
         self.scaler.look(plays, row)
         self.familiar.take_in(plays.arm[row], self.scaler.z)
@@ -138,6 +161,8 @@ class SurvivalRegressionRule(NamedTuple):
                 self.belief[arm] *= self.keep
                 self.evidence.fade_counts(arm, self.keep)
                 self.effects.fade(arm, self.keep)
+                for kind in range(self.kinds.known()):
+                    self.kinds.evidence.fade_counts(arm * MOST + kind, self.keep)
             for place in range(len(self.tilted)):
                 self.back[place] *= self.keep
                 self.tilted[place] *= self.keep
@@ -148,11 +173,17 @@ class SurvivalRegressionRule(NamedTuple):
         if delay < self.evidence.max_delay:
             self.learn_outcome(plays, row, bin_of(self.edges, delay), 1.0)
             self.evidence.book_event(plays.arm[row], delay)
+            kind = self.kinds.find(plays, row)
+            if kind >= 0:
+                self.kinds.evidence.book_event(plays.arm[row] * MOST + kind, delay)
 
     def outlived(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """A play still out has crossed the end of a bin."""
         self.learn_outcome(plays, row, edge, 0.0)
         self.evidence.book_pass(plays.arm[row], edge)
+        kind = self.kinds.find(plays, row)
+        if kind >= 0:
+            self.kinds.evidence.book_pass(plays.arm[row] * MOST + kind, edge)
 
     def withdrawn(self, plays: Plays, row: int, edge: int, now: int) -> None:
         """An answer told late: the pass is taken back; what the effects learnt from it stays."""
@@ -161,6 +192,9 @@ class SurvivalRegressionRule(NamedTuple):
         share = self.tilted[place] / max(self.evidence.passes[place], 1.0)
         self.tilted[place] = max(self.tilted[place] - share, 0.0)
         self.evidence.unbook_pass(arm, edge)
+        kind = self.kinds.find(plays, row)
+        if kind >= 0:
+            self.kinds.evidence.unbook_pass(arm * MOST + kind, edge)
 
     def learn_outcome(self, plays: Plays, row: int, b: int, answered: float) -> None:
         """A play ended in bin b (1) or outlived it (0).
@@ -246,6 +280,12 @@ class SurvivalRegression:
     the arm was hardly played for it is little, and the arm is tried. All arms are drawn anew in
     each step; ties go to the arm with fewest plays, then to the lowest index.
 
+    Where there are no more than 64 different requests, each has a curve of its own for every arm,
+    by its own plays alone. If these cannot have the mean payoff that is expected of them, the draw
+    is theirs, as that of `SegmentThompson`, unless its mean is better: tilted odds cannot say that
+    one kind is answered after 4 s and another after 9 s, sharp (see
+    `tarry.policies.contexts.kinds`).
+
     Without features it is `SurvivalThompson`, and plays the same arms. An answer or an age costs
     O(p^2), a decision O(K (p^2 + B)). Needs no horizon. No bound is claimed: for contexts none that
     depends on the best arm's delay alone can hold (Schlisselberg, Zhang and Mansour 2026).
@@ -297,6 +337,7 @@ class SurvivalRegression:
             belief=np.zeros(setting.arms),
             effects=no_effects(setting.arms, setting.features, size),
             familiar=not_familiar(setting.arms, setting.features),
+            kinds=no_kinds(setting.arms, setting.features, setting.max_delay, self.bins),
             common=no_common_curve(size),
             scaler=new_scaler(setting.features),
         )
