@@ -94,7 +94,8 @@ class LinearThompson:
 
     Simpler and quicker than `SurvivalRegression`, close to it where mean payoffs are linear, and
     several times worse where contexts are useless: see docs/contexts-measured.md. It is sure too
-    soon of kinds of requests that are rare, and can lose one for good. Needs no horizon; no bound is claimed.
+    soon of kinds of requests that are rare, and can lose one for good. Needs no horizon; no bound
+    is claimed.
 
     Args:
         bins: Number of bins, from 2; fewer where D has not so many different whole numbers.
