@@ -2,6 +2,8 @@
 
 import doctest
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,17 @@ def test_figures_are_small_and_made_by_something(figure: Path) -> None:
     makers = [*DOCS.rglob("make_*.py"), *(ROOT / "benchmarks").rglob("*.py")]
     drawn_by_hand = "<dc:title>Matplotlib" not in figure.read_text()
     assert drawn_by_hand or any(figure.name in maker.read_text() for maker in makers)
+
+
+def test_examples_write_elsewhere() -> None:
+    """Examples of docstrings run in a folder of their own too, and none has left a table here."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--setup-show"]
+    module = ROOT / "src" / "tarry" / "survival_curve.py"
+    shown = subprocess.run(
+        [*command, str(module)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "SETUP    F tmp_path" in shown.stdout
+    assert [path.name for path in ROOT.glob("*.csv")] == []
 
 
 def test_the_policy_of_the_tutorial_lives() -> None:
