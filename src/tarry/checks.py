@@ -86,6 +86,16 @@ def as_size(size: int) -> str:
     return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.1f} MiB"
 
 
+def is_missing(value: Any) -> bool:
+    """None, NaN, and what data frames have for a value that is not there."""
+    if value is None:
+        return True
+    try:
+        return not operator.eq(value, value)  # NaN and NaT are not equal to themselves
+    except (TypeError, ValueError, ArithmeticError):
+        return type(value).__name__ == "NAType"  # of pandas: it is neither true nor false
+
+
 def as_index(value: Any) -> int | None:
     """`value` as an int if it is of a type of whole numbers, so not for 1.0 or True; else None."""
     if isinstance(value, bool | np.bool_):

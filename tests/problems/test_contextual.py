@@ -201,7 +201,7 @@ BAD = {
     "odd laws": (lambda: contextual([LAW] * 3, np.eye(2), 3), "Laws given: 3, contexts: 2;"),
     "one dimension": (lambda: contextual([LAW], [1.0], 3), r"shape \(1,\)"),
     "infinite": (lambda: contextual([LAW], [[np.inf]], 3), "A feature is infinite"),
-    "weights": (lambda: contextual([LAW], [[1.0]], 3, [0.0]), "1 positive numbers"),
+    "weights": (lambda: contextual([LAW], [[1.0]], 3, [0.0]), "1 numbers from 0 on, not all"),
     "no segments": (lambda: tarry.problems.segments({}), "give a dict of problems by name"),
     "nested": (lambda: tarry.problems.segments({"a": SEGMENTS}), "without contexts"),
     "other arms": (

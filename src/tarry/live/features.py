@@ -11,13 +11,12 @@ What is missing or unknown is NaN in all its columns, which a rule takes for the
 """
 
 import math
-import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tarry.checks import check_positive, check_shown, check_truth, cut, shortened
+from tarry.checks import check_positive, check_shown, check_truth, cut, is_missing, shortened
 from tarry.errors import InputError
 
 
@@ -253,7 +252,7 @@ def _width(kind: Any) -> int:
 
 def _plain(name: str, kind: Any, value: Any) -> Any:
     """A value of a context for a store; None if it is missing."""
-    if _is_missing(value):
+    if is_missing(value):
         return None
     if isinstance(kind, Numeric | Cyclic):
         number = _number(name, value)
@@ -261,16 +260,6 @@ def _plain(name: str, kind: Any, value: Any) -> Any:
     if not isinstance(value, str):
         raise InputError(f"The feature {name!r} is {shortened(value)}; it must be a text, or None.")
     return value
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, and what data frames have for a value that is not there."""
-    if value is None:
-        return True
-    try:
-        return not operator.eq(value, value)  # NaN and NaT are not equal to themselves
-    except (TypeError, ValueError, ArithmeticError):
-        return type(value).__name__ == "NAType"  # of pandas: it is neither true nor false
 
 
 def _no_truth(value: Any) -> Any:

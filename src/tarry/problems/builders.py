@@ -8,7 +8,13 @@ import numpy as np
 from tarry.arrays import FloatArray, IntArray
 from tarry.checks import check_positive, shortened
 from tarry.errors import InputError
-from tarry.problems.delays import check_delays, check_max_delay, check_names, check_numbers
+from tarry.problems.delays import (
+    check_delays,
+    check_max_delay,
+    check_names,
+    check_numbers,
+    column_names,
+)
 from tarry.problems.discretise import discretise
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem, naming_arm
@@ -150,9 +156,10 @@ def check_list(what: str, given: Any) -> Any:
 
 def columns_by_name(samples: Any) -> Any:
     """A data frame as a dict of its columns without empty cells; anything else as it is."""
-    if not hasattr(samples, "columns") or isinstance(samples, Mapping):
+    names = column_names(samples)
+    if names is None or isinstance(samples, Mapping):
         return samples
-    columns = {str(name): np.asarray(samples[name], float) for name in samples.columns}
+    columns = {name: check_numbers(samples[name], f"The delays of {name!r}") for name in names}
     return {name: column[~np.isnan(column)] for name, column in columns.items()}
 
 

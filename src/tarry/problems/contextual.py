@@ -129,7 +129,7 @@ def contextual(
         laws: the laws, context by context.
         features: (N, p) numbers, NaN where one is missing.
         max_delay: D.
-        weights: how often each context comes, in any unit; None for equally often.
+        weights: how often each context comes, in any unit; 0 for never, None for equally often.
         names: of the K arms.
         feature_names: of the p columns.
         context_names: of the N contexts, if they have any.
@@ -181,14 +181,15 @@ def check_features(features: Any) -> FloatArray:
 
 
 def check_weights(weights: Any, count: int) -> FloatArray:
-    """Shares of `count` contexts that sum to 1, from positive numbers in any unit."""
+    """Shares of `count` contexts that sum to 1, from numbers in any unit; 0 is never drawn."""
     if weights is None:
         return np.full(count, 1.0 / count)
     given = check_numbers(weights, "The weights").astype(np.float64)
-    good = given.shape == (count,) and np.isfinite(given).all() and (given > 0).all()
-    if not good:
+    good = given.shape == (count,) and np.isfinite(given).all() and (given >= 0).all()
+    if not good or not given.any():
         raise InputError(
-            f"The weights are {shortened(weights)}; they must be {count} positive numbers."
+            f"The weights are {shortened(weights)}; they must be {count} numbers from 0 on, not "
+            "all of them 0."
         )
     given = given / given.max() if given.max() > BIG else given  # whose sum may not be finite
     total = fsum(given.tolist())

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tarry.arrays import IntArray
-from tarry.checks import check_whole, shortened
+from tarry.checks import check_whole, is_missing, shortened
 from tarry.errors import InputError
 
 # A delay and its alias share one 64-bit integer, and the age of a play may be one more than D.
@@ -39,9 +39,15 @@ def check_delays(delays: Any, most: int, where: Where | None = None) -> IntArray
 
 
 def check_numbers(numbers: Any, what: str) -> Any:
-    """`numbers` as an array of real numbers; `what` names them in the message."""
+    """`numbers` as an array of real numbers, NaN for missing ones; `what` is for messages.
+
+    Missing is what a mask hides, and what data frames have for a number that is not there.
+    """
     try:
-        array = np.asarray(numbers)
+        array = unmasked(numbers)
+        if array.dtype == object:
+            cells = [np.nan if is_missing(cell) else cell for cell in array.ravel().tolist()]
+            array = np.array(cells, object).reshape(array.shape)
         if array.dtype == object or array.size == 0:
             array = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -49,6 +55,25 @@ def check_numbers(numbers: Any, what: str) -> Any:
     if array.dtype.kind not in "iuf":
         raise InputError(f"{what} are {shortened(numbers)}; they must be numbers.")
     return array
+
+
+def unmasked(numbers: Any) -> Any:
+    """An array of `numbers`, NaN where the mask of a masked array hides one."""
+    rows = numbers if isinstance(numbers, list | tuple) else [numbers]
+    if not any(isinstance(row, np.ma.MaskedArray) for row in rows):
+        return np.asarray(numbers)
+    masked: Any = np.ma.array(numbers)
+    if not np.ma.is_masked(masked):
+        return masked.data
+    return masked.astype(np.float64).filled(np.nan)
+
+
+def column_names(table: Any) -> list[str] | None:
+    """The names of the columns of a data frame or a table of pyarrow, None of anything else."""
+    columns = getattr(table, "columns", None)
+    if isinstance(getattr(table, "column_names", None), list):  # pyarrow, whose columns are arrays
+        columns = table.column_names
+    return None if columns is None else [str(name) for name in columns]
 
 
 def check_names(names: Sequence[str] | None, arms: int, what: str = "arms") -> tuple[str, ...]:

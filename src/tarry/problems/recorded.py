@@ -9,7 +9,7 @@ import numpy as np
 from tarry.arrays import IntArray
 from tarry.checks import check_whole
 from tarry.errors import InputError
-from tarry.problems.delays import check_delays, check_max_delay, check_names
+from tarry.problems.delays import check_delays, check_max_delay, check_names, column_names
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem
 from tarry.problems.world import World
@@ -53,15 +53,14 @@ class Replay(Problem):
 def replay(table: Any, max_delay: int, names: Sequence[str] | None = None) -> Replay:
     """A problem that replays a (steps, arms) table of whole numbers from 0 to `max_delay`.
 
-    A data frame of pandas or polars names the arms by its columns.
+    A data frame of pandas or polars, or a table of pyarrow, names the arms by its columns.
 
     >>> problem = replay([[3, 0], [1, 4]], max_delay=4)
     >>> problem.horizon_limit, problem.mean_delays
     (2, array([2., 2.]))
     """
     most = check_max_delay(max_delay)
-    if names is None and hasattr(table, "columns"):
-        names = [str(name) for name in table.columns]
+    names = column_names(table) if names is None else names
     delays = check_delays(table, most, in_table)
     if delays.ndim != 2 or delays.size == 0:
         raise InputError(

@@ -1,6 +1,7 @@
 """Problems with contexts from what the user has: a problem per segment, a table of run times."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,13 @@ from tarry.errors import InputError
 from tarry.problems.builders import Names
 from tarry.problems.changing import Changing
 from tarry.problems.contextual import Contextual, contextual
-from tarry.problems.delays import check_delays, check_max_delay, check_names, check_numbers
+from tarry.problems.delays import (
+    check_delays,
+    check_max_delay,
+    check_names,
+    check_numbers,
+    column_names,
+)
 from tarry.problems.law import Law
 from tarry.problems.problem import Problem
 from tarry.problems.recorded import Replay
@@ -25,7 +32,7 @@ def segments(problems: Any, weights: Any = None) -> Contextual:
     Args:
         problems: {name of the segment: problem}, all with the same arms and the same max_delay.
         weights: how often each segment comes, in any unit: numbers in the order of the segments, or
-            a dict of them by name; None for equally often.
+            a dict of them by name; 0 for never, None for equally often.
 
     >>> import tarry
     >>> phone = tarry.problems.deterministic([20, 50], max_delay=100, names=["fra", "ams"])
@@ -81,14 +88,15 @@ def from_table(
     """Requests whose time under every arm is known: measured run times, with features of each.
 
     Each row is a context, drawn at random in every step; its delays are fixed. Data frames of
-    pandas or polars name features and arms by their columns.
+    pandas or polars and tables of pyarrow name features and arms by their columns; where those of
+    pandas have an index, it must be the same for all.
 
     Args:
-        features: (N, p) numbers, NaN where one is missing.
-        times: (N, K) times, one for each arm.
+        features: (N, p) numbers, NaN (or NA, None, masked) where one is missing.
+        times: (N, K) times, one for each arm; all must be known.
         max_delay: D.
         names: of the arms.
-        weights: how often each row comes, in any unit; None for equally often.
+        weights: how often each row comes, in any unit; 0 for never, None for equally often.
         unit: None if times are whole numbers; otherwise time / unit is rounded half to even.
         above: what happens to a time longer than D. "refuse": it is an error; "clip": it counts
             as D, as if nobody had waited longer.
@@ -111,6 +119,7 @@ def from_table(
             f"The features have shape {table.shape} and the times {delays.shape}; both must have "
             "two dimensions and as many rows."
         )
+    check_indexes({"features": features, "times": times, "weights": weights})
     return contextual(laws, table, most, weights, names, columns, label=label)
 
 
@@ -157,7 +166,16 @@ def whole_delays(
     return check_delays(numbers, most, place)
 
 
-def column_names(table: Any) -> Sequence[str] | None:
-    """The names of the columns of a data frame, None of anything else."""
-    columns = getattr(table, "columns", None)
-    return None if columns is None else [str(name) for name in columns]
+def check_indexes(tables: Mapping[str, Any]) -> None:
+    """Refuse what pandas would put side by side in another order, by the names of its rows."""
+    found: dict[str, Any] = {n: getattr(table, "index", None) for n, table in tables.items()}
+    indexed = [(what, index) for what, index in found.items() if hasattr(index, "equals")]
+    for (one, ours), (other, theirs) in pairwise(indexed):
+        if len(ours) == len(theirs) and not ours.equals(theirs):
+            pairs = list(zip(ours.tolist(), theirs.tolist(), strict=True))
+            at = next((row for row, (left, right) in enumerate(pairs) if left != right), 0)
+            left, right = map(shortened, pairs[at])
+            raise InputError(
+                f"Row {at + 1} (counted from 1) has index {left} in the {one} and {right} in the "
+                f"{other}; put the rows into one order, or drop the indexes with .to_numpy()."
+            )
