@@ -221,3 +221,16 @@ def test_a_family_is_a_source_of_problems() -> None:
         progress=False,
     )
     assert len(result.final().rows) == 1
+
+
+def test_a_world_is_drawn_once_for_a_run() -> None:
+    """Names, descriptions, compiling and the first run share what may take long to draw."""
+    asked: list[int] = []
+
+    def family(seed: int) -> tarry.problems.Problem:
+        asked.append(seed)
+        return tarry.problems.bernoulli(2, 10, seed)
+
+    told: dict[str, Any] = {"payoff": "cost", "horizon": 9, "runs": 3, "progress": False}
+    tarry.compare([tarry.SE(), tarry.Uniform()], problems=family, **told)
+    assert len(asked) == len(set(asked)) == 3

@@ -2,10 +2,14 @@
 
 import io
 import sys
+import time
+from typing import Any
 
 import pytest
 
+from tarry import Uniform, compare
 from tarry.experiments import progress_bar
+from tarry.problems import Problem, deterministic
 
 
 class Terminal(io.StringIO):
@@ -45,3 +49,20 @@ def test_log_gets_a_line_now_and_then(
     with progress_bar.bar("reproduce", 4) as advance:
         advance(4)
     assert capsys.readouterr().err == ""
+
+
+def test_what_takes_long_before_the_bar_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Making a large world is told like runs are, unless nobody wants to be told."""
+    monkeypatch.setattr(progress_bar, "FIRST_LINE", 0.01)
+
+    def slowly(seed: int) -> Problem:
+        time.sleep(0.3)
+        return deterministic([1, 2], 3)
+
+    told: dict[str, Any] = {"problems": slowly, "payoff": "cost", "horizon": 2, "runs": 1}
+    compare([Uniform()], **told, progress=False)
+    assert "making" not in capsys.readouterr().err
+    compare([Uniform()], **told)
+    assert capsys.readouterr().err.startswith("tarry: making the first world ...\n")

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tarry.problems import Problem, bernoulli, deterministic, from_distributions, load
+from tarry.arrays import FloatArray, IntArray
+from tarry.problems import (
+    Problem,
+    alias,
+    bernoulli,
+    deterministic,
+    from_distributions,
+    from_table,
+    load,
+)
+from tarry.problems.alias import alias_cells
 from tarry.problems.world import draw_delays
 
 MILLION = 10**6
@@ -61,3 +71,22 @@ def test_large_problems_go_through_files(dense: Problem, tmp_path: object) -> No
     path = f"{tmp_path}/p"
     dense.save(path)
     assert load(path) == dense
+
+
+def test_many_contexts_have_few_laws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of run times has a law for each different time, and each is prepared once."""
+    rows = np.arange(6000)
+    times = np.stack([rows % 7, rows % 5], 1)
+    problem = from_table(rows[:, None], times, 9)
+    assert len({id(law) for law in problem.context_laws}) == 7
+    prepared: list[int] = []
+
+    def watched(values: IntArray, probabilities: FloatArray) -> IntArray:
+        prepared.append(len(values))
+        return alias_cells(values, probabilities)
+
+    monkeypatch.setattr(alias, "alias_cells", watched)
+    steps = np.arange(1, 1001)
+    drawn = problem.delays(3, steps, 1)
+    assert len(prepared) == 7
+    assert (drawn == problem.contexts(3, steps) % 5).all()

@@ -17,12 +17,13 @@ from tarry.experiments.experiment import (
     seeds_of_run,
 )
 from tarry.experiments.finished_run import FinishedRun
-from tarry.experiments.progress_bar import bar
+from tarry.experiments.progress_bar import bar, told_if_long
 from tarry.experiments.result import Result, assemble
 from tarry.experiments.runner import compile_policies, run_tasks
 from tarry.problems.problem import Payoff, Problem
 
 Progress: TypeAlias = bool | Callable[[int, int], None] | None
+MAKING = "tarry: making the first world"
 
 
 def compare(
@@ -70,9 +71,14 @@ def compare(
     Uniform  4 907  50.95  4 781 to 5 034     3
     """
     seed = check_whole("seed", seed, 0, 2**64 - 1)
+    first = None
     if not isinstance(problems, Mapping):
-        problems = {problem_name(problems, seed): problems}
+        with told_if_long(MAKING, quiet=is_quiet(progress)):
+            first = Case("problem", problems, 1).draw(seeds_of_run(seed, 0).problem)
+        problems = {problem_name(problems, first): problems}
     cases = [Case(name, source, horizon, record) for name, source in problems.items()]
+    if first is not None:
+        cases[0].drawn[seeds_of_run(seed, 0).problem] = first
     experiment = Experiment(by_label(policies), cases, payoff, runs, seed)
     return run_experiment(
         experiment, workers=workers, folder=folder, executor=executor, progress=progress
@@ -88,6 +94,10 @@ def run_experiment(
     progress: Progress = None,
 ) -> Result:
     """Run what is not yet in the folder, and return the whole result."""
+    with told_if_long(
+        MAKING, quiet=is_quiet(progress)
+    ):  # held, it is drawn once for all that ask for it
+        first = experiment.cases[0].draw(seeds_of_run(experiment.seed, 0).problem)
     kept = None
     runs_done: dict[Task, FinishedRun] = {}
     if folder is not None:
@@ -101,6 +111,8 @@ def run_experiment(
             return whole
         runs_done = kept.finished()
     if executor is None and len(runs_done) < experiment.size:
+        with told_if_long(MAKING, quiet=is_quiet(progress)):
+            first.world()  # with the tables that runs look delays up in
         compile_policies(experiment)  # before the bar starts its clock
     with ExitStack() as stack:
         tell = reporter(progress, experiment.size, len(runs_done), stack)
@@ -120,6 +132,11 @@ def run_experiment(
     if kept is not None:
         kept.finish(result)
     return result
+
+
+def is_quiet(progress: Progress) -> bool:
+    """Whether nothing is shown, or a function is told instead."""
+    return progress is False or callable(progress)
 
 
 def reporter(
@@ -144,8 +161,7 @@ def interrupted(done: int, total: int, folder: str | os.PathLike[str] | None) ->
     )
 
 
-def problem_name(source: Any, seed: int) -> str:
+def problem_name(source: Any, problem: Problem) -> str:
     """What to call the only problem of a comparison: how it was made, but for its seed."""
-    problem = Case("problem", source, 1).draw(seeds_of_run(seed, 0).problem)
     label = problem.label or "problem"
     return label if isinstance(source, Problem) else problem.family or label

@@ -5,10 +5,11 @@ import importlib.metadata
 import inspect
 import json
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -82,8 +83,25 @@ class Case:
         """The recorded steps; the horizon is the last of them."""
         return evenly_spaced(self.points, self.horizon)
 
+    @cached_property
+    def drawn(self) -> MutableMapping[int, Problem]:
+        """What was drawn and is still in use, by seed: a large world takes long to draw."""
+        return WeakValueDictionary()
+
     def draw(self, seed: int) -> Problem:
         """The world of a run whose problem seed is `seed`."""
+        problem = self.drawn.get(seed)
+        if problem is None:
+            problem = self.drawn[seed] = self._made(seed)
+        limit = problem.horizon_limit
+        if limit is not None and self.horizon > limit:
+            raise InputError(
+                f"The problem {self.name!r} replays {limit} rows, but the horizon is "
+                f"{self.horizon}; play at most {limit} steps."
+            )
+        return problem
+
+    def _made(self, seed: int) -> Problem:
         source: Any = self.source
         problem = source
         if callable(source) and not isinstance(source, Problem):
@@ -92,12 +110,6 @@ class Case:
             raise InputError(
                 f"The problem {self.name!r} is a {type(problem).__name__}; "
                 f"give a Problem, or a function from a seed to a Problem."
-            )
-        limit = problem.horizon_limit
-        if limit is not None and self.horizon > limit:
-            raise InputError(
-                f"The problem {self.name!r} replays {limit} rows, but the horizon is "
-                f"{self.horizon}; play at most {limit} steps."
             )
         return problem
 

@@ -1,6 +1,7 @@
 """Progress: a bar with the time left on a terminal, a line now and then elsewhere."""
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,24 @@ def bar(title: str, total: float, *, done: float = 0.0) -> Iterator[Advance]:
     show = terminal_bar if sys.stderr.isatty() else line_by_line
     with show(title, total, done) as advance:
         yield advance
+
+
+@contextmanager
+def told_if_long(text: str, *, quiet: bool = False) -> Iterator[None]:
+    """Say on stderr what the block does if it takes longer than one waits without a word."""
+
+    def speak() -> None:
+        sys.stderr.write(f"{text} ...\n")
+        sys.stderr.flush()
+
+    timer = threading.Timer(FIRST_LINE, speak)
+    timer.daemon = True
+    if not quiet:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager

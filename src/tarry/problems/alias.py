@@ -57,8 +57,13 @@ def integer_weights(probabilities: FloatArray) -> tuple[IntArray, int]:
 
 
 def cells_of(laws: Sequence[Law]) -> tuple[IntArray, IntArray]:
-    """The alias cells of some laws, one after another, and where each one's begin."""
-    parts = [alias_cells(law.values, law.probabilities) for law in laws]
+    """The alias cells of some laws, one after another, and where each one's begin.
+
+    A law that is there many times, as that of one delay in many contexts, is looked at once.
+    """
+    distinct = {id(law): law for law in laws}
+    made = {key: alias_cells(law.values, law.probabilities) for key, law in distinct.items()}
+    parts = [made[id(law)] for law in laws]
     offsets = np.zeros(len(parts) + 1, dtype=np.int64)
     np.cumsum([len(part) for part in parts], out=offsets[1:])
     return np.concatenate(parts), offsets

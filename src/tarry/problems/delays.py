@@ -27,9 +27,11 @@ def check_delays(delays: Any, most: int, where: Where | None = None) -> IntArray
     """
     array = check_numbers(delays, "The delays")
     with np.errstate(invalid="ignore"):
-        bad = ~((array >= 0) & (array <= most) & (array == np.floor(array)))
-    if bad.any():
-        position = tuple(int(i) for i in np.argwhere(bad)[0])
+        good = (array >= 0) & (array <= most)
+        if array.dtype.kind == "f":
+            good &= array == np.floor(array)
+    if not good.all():
+        position = tuple(int(i) for i in np.argwhere(~good)[0])
         place = where(position) if where else ""
         value = array[position].item()
         raise InputError(
@@ -59,6 +61,8 @@ def check_numbers(numbers: Any, what: str) -> Any:
 
 def unmasked(numbers: Any) -> Any:
     """An array of `numbers`, NaN where the mask of a masked array hides one."""
+    if type(numbers) is np.ndarray:
+        return numbers
     rows = numbers if isinstance(numbers, list | tuple) else [numbers]
     if not any(isinstance(row, np.ma.MaskedArray) for row in rows):
         return np.asarray(numbers)

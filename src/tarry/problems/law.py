@@ -97,21 +97,21 @@ def normalised(values: Any, probabilities: Any) -> tuple[IntArray, FloatArray]:
             f"Delays of shape {delays.shape} were given probabilities of shape {shares.shape}; "
             "both must be lists of one length."
         )
-    check_probabilities(shares)
-    if len(delays) > 1 and not (np.diff(delays) > 0).all():
+    total = check_probabilities(shares)
+    if len(delays) > 1 and not (delays[1:] > delays[:-1]).all():
         delays, inverse = np.unique(delays, return_inverse=True)
         shares = np.bincount(inverse, weights=shares)
+        total = fsum(shares.tolist())
     positive = shares > 0
     delays, shares = delays[positive], shares[positive]
-    total = fsum(shares.tolist())
     # One division leaves the sum within 2**-53 of 1, so a second pass changes nothing.
     if abs(total - 1) > 2.0**-52:
         shares = shares / total
     return delays, shares
 
 
-def check_probabilities(shares: FloatArray) -> None:
-    """Refuse negative numbers, NaN, and a sum that is not 1 (an empty list sums to 0)."""
+def check_probabilities(shares: FloatArray) -> float:
+    """The sum; negative numbers, NaN, and a sum that is not 1 are refused (that of none is 0)."""
     bad = ~(shares >= 0)
     if bad.any():
         raise InputError(
@@ -122,3 +122,4 @@ def check_probabilities(shares: FloatArray) -> None:
         raise InputError(
             f"The probabilities sum to {total!r}; they must sum to 1 within {SUM_TOLERANCE}."
         )
+    return total

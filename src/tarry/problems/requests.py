@@ -110,7 +110,8 @@ def from_table(
         raise InputError(f"above is {shortened(above)}; it must be 'refuse' or 'clip'.")
     names = names if names is not None else column_names(times)
     delays = whole_delays(times, most, unit, names, clip=above == "clip")
-    laws = [Law([delay], [1.0]) for delay in delays.ravel()]
+    each = {delay: Law([delay], [1.0]) for delay in np.unique(delays).tolist()}
+    laws = [each[delay] for delay in delays.ravel().tolist()]
     columns = column_names(features)
     label = f"from_table of {len(delays)} rows"
     table = check_numbers(features, "The features")
