@@ -12,6 +12,8 @@ import tarry
 from tarry import files
 from tarry.errors import OtherExperimentError, ResultsError
 from tarry.experiments import result_files
+from tarry.experiments.experiment import Case, Experiment
+from tarry.experiments.whats_different import differences
 
 from .small import coins, compare_small
 
@@ -279,3 +281,42 @@ def test_refused_folder_says_what_differs(
     assert words in str(caught.value)
     assert str(caught.value).count(". ") == 0
     assert ("the making" in str(caught.value), "recorded" in str(caught.value)) == (False, False)
+
+
+def described(problem: tarry.problems.Problem, **more: Any) -> dict[str, Any]:
+    """The description of an experiment on this problem."""
+    policies = more.pop("policies", {"mine": tarry.SurvivalThompson()})
+    cases = [Case(name, problem, 100) for name in more.pop("names", ["x"])]
+    return Experiment(policies, cases, "cost", **more).description
+
+
+def test_what_differs_is_named_and_not_cut_off() -> None:
+    """Long texts are told from where they differ, what follows from another difference is not."""
+    make = tarry.problems.truncated_normal
+    there = described(make(30, 400, seed=2, mean_scale=0.25))
+    here = described(make(30, 400, seed=3, mean_scale=0.25))
+    text = differences(there, here)
+    assert text == "the making of problem 'x' ...seed=2)' there and ...seed=3)' here"
+    weighted = [
+        described(tarry.problems.from_table([[1], [2]], [[1, 2], [2, 1]], 3, weights=weights))
+        for weights in ([1, 2], [2, 1])
+    ]
+    contents = "the delays, weights or features of problem 'x'"
+    assert differences(*weighted) == contents
+
+
+def test_many_differences_are_one_short_sentence() -> None:
+    """What differs alike in many problems is told once; of settings, those that differ."""
+    names = ["a", "b", "c", "d", "e"]
+    shared: dict[str, Any] = {"problem": tarry.problems.deterministic([1, 2], 3), "names": names}
+    there = described(**shared)
+    longer = {**there, "problems": [{**each, "horizon": 200} for each in there["problems"]]}
+    assert differences(there, longer) == (
+        "horizon of problems 'a', 'b', 'c' and 2 more 100 there and 200 here"
+    )
+    kept = {"mine": tarry.BDSE(keep_history=True)}
+    other = {"mine": tarry.BDSE()}
+    text = differences(described(**shared, policies=kept), described(**shared, policies=other))
+    assert text == (
+        "settings of policy 'mine' {'keep_history': True} there and {'keep_history': False} here"
+    )
