@@ -1,5 +1,7 @@
 """Worlds with contexts in comparisons, from Python and from plain tables."""
 
+import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,9 @@ import numpy as np
 import pytest
 
 import tarry
+from tarry.cli import main
 from tarry.errors import InputError, UnknownNameError
+from tarry.experiments.experiment import problem_digest
 from tarry.experiments.from_text import experiment_from, problem_from
 from tarry.problems import Contextual
 
@@ -82,6 +86,34 @@ def test_run_times_from_a_file(tmp_path: Path) -> None:
     told = {"policies": ["Uniform"], "payoff": "cost", "problem": table}
     case = experiment_from(told).cases[0]
     assert case.name == f"from_table(file={str(path)!r}, max_delay=60, unit=0.1, above='clip')"
+
+
+def test_a_file_is_looked_for_beside_the_one_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the current folder is and has; its name in results is as it was written."""
+    here, beside = tmp_path / "here", tmp_path / "beside"
+    for folder, times in ((here, "9,9"), (beside, "1,2")):
+        (folder / "data").mkdir(parents=True)
+        (folder / "data" / "runs.csv").write_text(f"size,fast,safe\n1,{times}\n")
+    problem = (
+        'family = "from_table"\nfile = "data/runs.csv"\nfeatures = ["size"]\n'
+        'times = ["fast", "safe"]\nmax_delay = 9\n'
+    )
+    (beside / "e.toml").write_text(
+        f'policies = ["Uniform"]\nhorizon = 50\nruns = 1\n[problem]\n{problem}'
+    )
+    monkeypatch.chdir(here)
+    main(["compare", "--file", "../beside/e.toml", "--out", "found"])
+    described = json.loads(Path("found/experiment.json").read_text())["problems"][0]
+    assert described["name"] == "from_table(file='data/runs.csv', max_delay=9)"
+    table = tomllib.loads(problem)
+    found = problem_from(table, beside)
+    assert isinstance(found, Contextual)
+    assert described["first_digest"] == problem_digest(found)
+    assert problem_from(table) != found
+    absolute = {**table, "file": str(beside / "data" / "runs.csv")}
+    assert problem_from(absolute) == found
 
 
 def test_mark_at_the_beginning_of_a_file(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def compare(options: Namespace) -> None:
     from tarry.experiments.from_text import experiment_from
     from tarry.experiments.result import drawing
 
-    experiment = experiment_from(comparison_table(options))
+    experiment = experiment_from(comparison_table(options), Path(options.file or "").parent)
     if options.plot:
         drawing()  # without matplotlib it is better to say so first
         check_place(options.plot, PICTURES)

@@ -17,6 +17,7 @@ from tarry.policies.from_text import built, parse_policy
 from tarry.problems.problem import Problem
 
 KEYS = ("policies", "problem", "problems", "payoff", "horizon", "runs", "seed", "record")
+HERE = Path()  # the current folder
 UNTITLED = ("family", "segments", "features", "times")  # not in the title of a problem
 USUAL: dict[str, Any] = {"horizon": 150_000, "runs": 10, "seed": 0, "record": 200}
 
@@ -91,11 +92,12 @@ def setting_title(value: Any) -> str:
     return f"{{{inside}}}"
 
 
-def experiment_from(table: Mapping[str, Any]) -> Experiment:
+def experiment_from(table: Mapping[str, Any], folder: Path = HERE) -> Experiment:
     """The experiment that a table of plain values describes.
 
     policies is a list of texts; problem a table with the family's name and its settings, and
     problems a table of such by title; payoff, horizon, runs, seed and record as in `compare`.
+    Files that it names are looked for in `folder`.
     """
     for key in table:
         if key not in KEYS:
@@ -109,35 +111,35 @@ def experiment_from(table: Mapping[str, Any]) -> Experiment:
     told = {**USUAL, **table}
     cases = [
         Case(title, source, told["horizon"], told["record"])
-        for title, source in problems_from(table).items()
+        for title, source in problems_from(table, folder).items()
     ]
     chosen = by_label([parse_policy(text) for text in texts])
     return Experiment(chosen, cases, told["payoff"], told["runs"], told["seed"])
 
 
-def problems_from(table: Mapping[str, Any]) -> dict[str, Source]:
+def problems_from(table: Mapping[str, Any], folder: Path = HERE) -> dict[str, Source]:
     """The problems of a table of plain values, by title."""
     tables = table.get("problems", {})
     if not isinstance(tables, Mapping):
         raise InputError(f"problems is {tables!r}; give a table of problems by title.")
-    found = {title: problem_from(each) for title, each in tables.items()}
+    found = {title: problem_from(each, folder) for title, each in tables.items()}
     if "problem" in table or not found:
         single = table.get("problem", {"family": "truncated_normal"})
-        source = problem_from(single)
+        source = problem_from(single, folder)
         settings = {key: value for key, value in single.items() if key not in UNTITLED}
         found = {problem_title(single["family"], settings): source, **found}
     return found
 
 
-def problem_from(table: Any) -> Source:
+def problem_from(table: Any, folder: Path = HERE) -> Source:
     """A problem from a table such as {family = "bernoulli", arms = 30}."""
     if not isinstance(table, Mapping) or not isinstance(table.get("family"), str):
         raise InputError(f"The problem is {table!r}; give a table with its family and settings.")
     settings = {k: v for k, v in table.items() if k != "family"}
     if table["family"] == "segments":
-        return segments_from(settings)
+        return segments_from(settings, folder)
     if table["family"] == "from_table":
-        given = with_columns(settings) if "file" in settings else settings
+        given = with_columns(settings, folder) if "file" in settings else settings
         measured: Problem = built(problems.from_table, given, "The problem 'from_table'")
         return measured
     if table["family"] not in problems.MAKERS:
@@ -163,7 +165,7 @@ class Segments:
         return problems.segments(made, self.weights)
 
 
-def segments_from(settings: Mapping[str, Any]) -> Source:
+def segments_from(settings: Mapping[str, Any], folder: Path) -> Source:
     """Segments from a table {weights = [...], segments = {phone = {family = ...}, ...}}."""
     for name in settings:
         if name not in ("segments", "weights"):
@@ -174,7 +176,8 @@ def segments_from(settings: Mapping[str, Any]) -> Source:
             f"segments is {shortened(parts)}; give segments, a table of problems, and weights if "
             "they are not equally often."
         )
-    source = Segments({n: problem_from(part) for n, part in parts.items()}, settings.get("weights"))
+    made_of = {name: problem_from(part, folder) for name, part in parts.items()}
+    source = Segments(made_of, settings.get("weights"))
     made = source(0)  # so that bad settings are refused now
     return made if all(isinstance(p, Problem) for p in source.parts.values()) else source
 

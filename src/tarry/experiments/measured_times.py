@@ -12,14 +12,14 @@ from tarry.checks import shortened
 from tarry.errors import InputError, UnknownNameError
 
 
-def with_columns(settings: Mapping[str, Any]) -> dict[str, Any]:
+def with_columns(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Settings of `from_table` whose features and times are columns of the CSV file `file`.
 
-    The file has a head, and a row per request; an empty cell is a missing number. The arms are
-    called as the columns of times are.
+    Its name is taken from `folder`. It has a head, and a row per request; an empty cell is a
+    missing number. The arms are called as the columns of times are.
     """
     others = dict(settings)
-    head, rows = read_rows(others.pop("file"))
+    head, rows = read_rows(others.pop("file"), folder)
     chosen = {
         kind: columns_of(kind, others.pop(kind, None), head) for kind in ("features", "times")
     }
@@ -34,12 +34,14 @@ def with_columns(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"names": chosen["times"], **others, "features": features, "times": times}
 
 
-def read_rows(path: Any) -> tuple[list[str], list[list[str]]]:
+def read_rows(name: Any, folder: Path) -> tuple[list[str], list[list[str]]]:
     """The head and the rows of a CSV file, all with as many cells."""
-    if path == "":  # which would be the folder that one is in
+    path = name
+    if name == "":  # which would be the folder that one is in
         raise InputError("file is ''; give the name of a CSV file.")
     try:
-        with Path(path).open(newline="", encoding="utf-8-sig") as file:  # Excel begins with a mark
+        path = folder / name
+        with path.open(newline="", encoding="utf-8-sig") as file:  # Excel begins with a mark
             head, *rows = [row for row in csv.reader(file) if row] or [[]]
     except TypeError as error:
         raise InputError(f"file is {shortened(path)}; give the name of a CSV file.") from error
