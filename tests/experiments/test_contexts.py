@@ -174,3 +174,23 @@ def test_families_that_only_files_know_are_offered(name: str, hint: str) -> None
         problem_from({"family": name})
     with pytest.raises(UnknownNameError, match=r"from_table.* segments"):
         problem_from({"family": "?"})
+
+
+def test_the_command_shows_what_tables_make(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Segments and run times are shown like others; the file is one of the current folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("runs.csv").write_text("size,fast,safe\n1,1,2\n")
+    run_times = (
+        "from_table(file='runs.csv', features=['size'], times=['fast', 'safe'], max_delay=9)"
+    )
+    segments = f"segments(segments={{'phone': {PART}, 'desktop': {PART}}})"
+    for text, count in ((run_times, "1 context of 1"), (segments, "2 contexts of 2")):
+        assert main(["problems", text]) == 0
+        assert count in capsys.readouterr().out
+    assert main(["problems", "segments"]) == 2
+    assert "give segments, a table of problems" in capsys.readouterr().err
+    Path("sub").mkdir()
+    Path("sub/e.toml").write_text('policies = ["Uniform"]\nhorizon = 20\nruns = 1\n')
+    assert main(["compare", "--file", "sub/e.toml", "--problem", run_times]) == 0

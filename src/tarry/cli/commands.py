@@ -61,7 +61,8 @@ def compare(options: Namespace) -> None:
     from tarry.experiments.from_text import experiment_from
     from tarry.experiments.result import drawing
 
-    experiment = experiment_from(comparison_table(options), Path(options.file or "").parent)
+    folder = Path() if options.problem else Path(options.file or "").parent
+    experiment = experiment_from(comparison_table(options), folder)
     if options.plot:
         drawing()  # without matplotlib it is better to say so first
         check_place(options.plot, PICTURES)
@@ -192,20 +193,24 @@ def policy_record(name: str, cls: type[Any]) -> dict[str, str]:
 
 def problems(options: Namespace) -> None:
     """`tarry problems`."""
-    from tarry.experiments.from_text import parse_problem
+    from tarry.experiments.from_text import OF_TABLES, problem_from
     from tarry.policies.from_text import parse_call
     from tarry.problems import CHANGES, FAMILIES, HARD, REGRESSIONS
     from tarry.problems.problem import Problem
 
     if options.name:
         name, settings = parse_call(options.name, "problem")
-        source = parse_problem(name, settings)
+        source = problem_from({"family": name, **settings})
         made = source if isinstance(source, Problem) else source(0)
         show_records(options, arm_records(made), lambda: say(str(made)))
         return
-    rows = [
-        [name, first_line(maker), ", ".join(arguments_text(maker))]
+    listed: dict[str, tuple[Any, str]] = {
+        name: (maker, ", ".join(arguments_text(maker)))
         for name, maker in {**FAMILIES, **REGRESSIONS, **CHANGES, **HARD}.items()
+    }
+    rows = [
+        [name, first_line(maker), settings]
+        for name, (maker, settings) in {**listed, **OF_TABLES}.items()
     ]
     records = [dict(zip(("problem", "what", "settings"), row, strict=True)) for row in rows]
     show_records(

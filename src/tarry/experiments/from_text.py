@@ -3,7 +3,7 @@
 import inspect
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,14 @@ from tarry.policies.from_text import built, parse_policy
 from tarry.problems.problem import Problem
 
 KEYS = ("policies", "problem", "problems", "payoff", "horizon", "runs", "seed", "record")
+# Families whose settings are written otherwise than arguments: what they are, and the settings.
+OF_TABLES: dict[str, tuple[Callable[..., Problem], str]] = {
+    "segments": (problems.segments, "segments, weights=None"),
+    "from_table": (
+        problems.from_table,
+        "file, features, times, max_delay, names=None, weights=None, unit=None, above='refuse'",
+    ),
+}
 HERE = Path()  # the current folder
 UNTITLED = ("family", "segments", "features", "times")  # not in the title of a problem
 USUAL: dict[str, Any] = {"horizon": 150_000, "runs": 10, "seed": 0, "record": 200}
@@ -143,7 +151,7 @@ def problem_from(table: Any, folder: Path = HERE) -> Source:
         measured: Problem = built(problems.from_table, given, "The problem 'from_table'")
         return measured
     if table["family"] not in problems.MAKERS:
-        known = (*problems.MAKERS, "segments", "from_table")
+        known = (*problems.MAKERS, *OF_TABLES)
         raise UnknownNameError.of("problem family", table["family"], known)
     return parse_problem(table["family"], settings)
 
