@@ -3,6 +3,7 @@
     TarryError
     ├── InputError (also a ValueError)      an argument is not allowed
     │   ├── UnknownNameError                a name nobody knows; offers the nearest
+    │   │   └── UnknownArmError (also a KeyError)   no arm is called so in an answer by arm
     │   ├── PayoffError                     a payoff the policy cannot serve, or no payoff at all
     │   └── PolicyError                     a policy that lacks a method, or whose rule misbehaves
     ├── FileError (also an OSError)         a file that cannot be used
@@ -47,6 +48,19 @@ class UnknownNameError(InputError):
         else:
             hint = "known are " + ", ".join(names) + "."
         return cls(f"There is no {kind} named {name!r}; {hint}")
+
+
+class UnknownArmError(UnknownNameError, KeyError):
+    """An answer by arm was asked for an arm that is not there."""
+
+    @classmethod
+    def among(cls, name: object, arms: Iterable[str]) -> "UnknownArmError":
+        """Say which arms there are."""
+        return cls(f"There is no arm {name!r}; the arms are {', '.join(arms)}.")
+
+    def __str__(self) -> str:
+        """The sentence, which a KeyError would put into quotes."""
+        return ", ".join(map(str, self.args))
 
 
 class PayoffError(InputError):

@@ -1,6 +1,7 @@
 """Curves, means, differences and the best arm, against lifelines and against known truths."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -121,8 +122,24 @@ def test_differences_turn_round() -> None:
     assert forth.low <= forth.difference <= forth.high
     assert (back.low, back.difference, back.high) == (-forth.high, -forth.difference, -forth.low)
     assert forth.clear == back.clear
-    with pytest.raises(KeyError):
+
+
+def test_an_unknown_arm_is_refused_with_the_arms_there_are() -> None:
+    """Every answer by arm says them in one sentence; it is a KeyError, and get gives None."""
+    log = censored_log(np.random.default_rng(8), plays=20)
+    best = log.best("cost")
+    bounds = log.decide("cost").bounds
+    for answer in (log.curves(), log.means(), best, best.loss, bounds):
+        with pytest.raises(KeyError) as caught:
+            answer["c"]
+        assert str(caught.value) == "There is no arm 'c'; the arms are a, b."
+        assert answer.get("c") is None
+    differences: Any = log.differences()
+    with pytest.raises(UnknownNameError, match="no arm 'c'; the arms are a, b"):
         differences["a", "c"]
+    for pair in ("a", ("a", "a")):
+        with pytest.raises(KeyError, match="name two of the arms a, b"):
+            differences[pair]
 
 
 def test_arm_that_nobody_watched_to_the_end_is_open() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tarry.errors import UnknownArmError
 from tarry.live.clock import to_seconds
 from tarry.live.core import Core
 from tarry.live.curve import Estimate
@@ -78,7 +79,7 @@ class Explanation(Mapping[str, ArmReport]):
         for row in self.arms:
             if row.arm == name:
                 return row
-        raise KeyError(f"There is no arm {name!r}; the arms are {', '.join(self)}.")
+        raise UnknownArmError.among(name, self)
 
     def __iter__(self) -> Iterator[str]:
         """The names of the arms."""

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tarry.arrays import FloatArray, IntArray
+from tarry.checks import shortened
+from tarry.errors import UnknownArmError
+from tarry.logs.by_arm import ByArm
 from tarry.tables import aligned, number
 
 JOINERS = "\u200c\u200d"
@@ -62,14 +65,14 @@ class Difference(NamedTuple):
         return Difference(-self.difference, -self.high, -self.low)
 
 
-class Curves(dict[str, Curve]):
+class Curves(ByArm[Curve]):
     """A curve for each arm."""
 
     def __repr__(self) -> str:
         return f"<Curves of {', '.join(map(shown, self))}>"
 
 
-class Means(dict[str, Mean]):
+class Means(ByArm[Mean]):
     """The mean of each arm."""
 
     def __init__(self, means: Mapping[str, Mean], level: float) -> None:
@@ -98,11 +101,15 @@ class Differences(dict[tuple[str, str], Difference]):
         super().__init__(differences)
         self.level = level
 
-    def __missing__(self, pair: tuple[str, str]) -> Difference:
-        first, second = pair
-        if (second, first) in self:
-            return self[second, first].turned()
-        raise KeyError(pair)
+    def __missing__(self, pair: Any) -> Difference:
+        arms = dict.fromkeys(arm for both in self for arm in both)
+        if not isinstance(pair, tuple) or len(pair) != 2 or pair[0] == pair[1] or not arms:
+            known = f"name two of the arms {', '.join(arms)}" if arms else "the log has one arm"
+            raise UnknownArmError(f"There is no difference of {shortened(pair)}; {known}.")
+        for arm in pair:
+            if arm not in arms:
+                raise UnknownArmError.among(arm, arms)
+        return self[pair[1], pair[0]].turned()
 
     def __str__(self) -> str:
         heads = ["arms", "difference", interval_head(self.level), "verdict"]
@@ -110,14 +117,14 @@ class Differences(dict[tuple[str, str], Difference]):
         return "\n".join(aligned([heads, *rows], left=(0, 3)))
 
 
-class Best(dict[str, float]):
+class Best(ByArm[float]):
     """For each arm the probability to be the best, and what is lost on average if it is chosen."""
 
     def __init__(
         self, chances: Mapping[str, float], loss: Mapping[str, float], payoff: str
     ) -> None:
         super().__init__(chances)
-        self.loss = dict(loss)
+        self.loss = ByArm(loss)
         self.payoff = payoff
 
     @property

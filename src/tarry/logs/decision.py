@@ -18,6 +18,7 @@ from tarry.checks import check_payoff, check_share, shortened
 from tarry.errors import InputError
 from tarry.logs.answers import interval, shown
 from tarry.logs.anytime import anytime_limits
+from tarry.logs.by_arm import ByArm
 from tarry.tables import aligned, number
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def decide_log(log: "Log", payoff: "Payoff", *, error: float, tolerance: float) 
         error=miss,
         tolerance=slack,
         loss=max(worst[arm], 0.0),
-        bounds=bounds,
+        bounds=ByArm(bounds),
     )
 
 

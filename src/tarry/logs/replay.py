@@ -30,6 +30,7 @@ from tarry.arrays import FloatArray, IntArray
 from tarry.checks import as_index, check_payoff, check_whole
 from tarry.errors import PolicyError
 from tarry.ledger import empty_ledger
+from tarry.logs.by_arm import ByArm
 from tarry.logs.worlds import ticks_of, unit_of
 from tarry.plays import empty_plays, steady_ages, wide
 from tarry.policies.check import check_policy, check_rule, rule_edges
@@ -126,7 +127,7 @@ def replay_log(
         logged=float(sum(overall[name].mean * n for name, n in zip(log.names, counts, strict=True)))
         / len(log),
         runs=means,
-        shares=dict(zip(log.names, shares.tolist(), strict=True)),
+        shares=ByArm(zip(log.names, shares.tolist(), strict=True)),
         cut_short=sum(len(run[0]) < steps for run in done),
         shifted=shares_shifted(log),
     )
