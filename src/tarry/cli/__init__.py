@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from tarry.cli.in_options import in_options
 from tarry.cli.parser import COMMANDS, build_parser
 from tarry.errors import FileError, InputError, TarryError, UnknownNameError, WriteError
 
@@ -37,8 +38,12 @@ def carry_out(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     if options.run is None:
         parser.print_help()
-    else:
+        return
+    try:
         options.run(options)
+    except (TarryError, KeyboardInterrupt) as error:
+        error.args = tuple(in_options(str(each), options) for each in error.args)
+        raise
 
 
 def status_of(error: TarryError) -> int:

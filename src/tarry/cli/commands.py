@@ -269,8 +269,8 @@ def serve(options: Namespace) -> None:
     from tarry.service.run import Serving
     from tarry.service.run import serve as run
 
-    check_choice("log", options.log, ("info", "warning", "error"))
-    check_choice("durability", options.durability, ("full", "normal"))
+    check_choice("--log", options.log, ("info", "warning", "error"))
+    check_choice("--durability", options.durability, ("full", "normal"))
     told = Serving(
         store=options.store,
         host=options.host,
