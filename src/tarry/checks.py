@@ -65,6 +65,16 @@ def check_shown(names: Iterable[str], what: str = "name") -> None:
             )
 
 
+def check_proper(text: str, what: str) -> None:
+    """Refuse half a character, which Python's texts can have and no file: histories are written."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"The {what} {shortened(text)} has characters that no file can hold; give proper text."
+        ) from error
+
+
 def check_truth(name: str, value: Any) -> bool:
     """`value` if it is True or False: a text such as "no" would count as true."""
     if not isinstance(value, bool):

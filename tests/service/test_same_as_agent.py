@@ -242,6 +242,21 @@ def test_values_of_contexts(make: Make) -> None:
         make().ask({"size": 1})
 
 
+def test_half_a_character(make: Make) -> None:
+    """A text that no file can hold is called that, in the words of an agent here."""
+    agent, half = make(features={"device": ["phone", "tv"]}), "half \ud83d"
+    words = "has characters that no file can hold; give proper text"
+    for verb in (agent.ask, agent.explain):
+        with pytest.raises(InputError, match=f"value of the feature 'device' .*half.* {words}"):
+            verb(context={"device": half})
+    with pytest.raises(InputError, match=f"The arm .*half.* {words}"):
+        agent.add_arm(half)
+    assert agent.counts.asked == 0
+    for features, what in (({half: float}, "name of a"), ({"device": [half]}, "value of the")):
+        with pytest.raises(InputError, match=f"The {what} feature .*half.* {words}"):
+            make(features=features)
+
+
 def test_contexts(make: Make) -> None:
     """Features are those of the agent; what it does not know is refused."""
     features = {

@@ -16,7 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tarry.checks import check_positive, check_shown, check_truth, cut, is_missing, shortened
+from tarry.checks import (
+    check_positive,
+    check_proper,
+    check_shown,
+    check_truth,
+    cut,
+    is_missing,
+    shortened,
+)
 from tarry.errors import InputError
 
 
@@ -94,8 +102,16 @@ class Features:
                 f"fewer, or join rare values of a list into one."
             )
 
+    def check_proper(self) -> None:
+        """Refuse names and listed values that nobody can send or write."""
+        for name, kind in self.kinds.items():
+            check_proper(name, "name of a feature")
+            for value in () if isinstance(kind, Numeric | Cyclic) else kind:
+                check_proper(value, f"value of the feature {name!r}")
+
     def check_shown(self) -> None:
         """Refuse names and listed values that break tables; those of an old journal may."""
+        self.check_proper()
         check_shown(self.kinds, "name of a feature")
         for name, kind in self.kinds.items():
             if not isinstance(kind, Numeric | Cyclic):
@@ -259,6 +275,8 @@ def _plain(name: str, kind: Any, value: Any) -> Any:
         return None if isinstance(kind, Numeric) and number == kind.missing else number
     if not isinstance(value, str):
         raise InputError(f"The feature {name!r} is {shortened(value)}; it must be a text, or None.")
+    if value not in kind:
+        check_proper(value, f"value of the feature {name!r}")
     return value
 
 

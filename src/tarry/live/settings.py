@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tarry.checks import check_payoff, check_whole, shortened
+from tarry.checks import check_payoff, check_proper, check_whole, shortened
 from tarry.errors import InputError, JournalError
 from tarry.live.clock import TICKS, ManualClock, as_clock, to_seconds, to_ticks
 from tarry.live.features import Features, in_words, same_features
@@ -241,12 +241,7 @@ def check_names(arms: Any) -> list[str]:
     if not names or not all(isinstance(name, str) and name for name in names):
         raise InputError(f"arms is {arms!r}; give at least one name, all of them non-empty text.")
     for name in names:
-        try:
-            name.encode()
-        except UnicodeEncodeError as error:
-            raise InputError(
-                f"The arm {name!r} has characters that no file can hold; give proper text."
-            ) from error
+        check_proper(name, "arm")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"The arm {twice!r} is named twice; each arm needs a name of its own.")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tarry.checks import check_payoff
+from tarry.checks import check_payoff, check_proper
 from tarry.errors import InputError
 from tarry.live.features import Cyclic, Features, Numeric
 from tarry.live.settings import check_max_delay, check_names
@@ -31,7 +31,9 @@ def wanted(
     if policy is not None:
         if not isinstance(policy, str):
             check_policy(policy, payoff)
-        body["policy"] = policy if isinstance(policy, str) else policy_label(policy)
+            policy = policy_label(policy)
+        check_proper(policy, "policy")
+        body["policy"] = policy
     body |= {name: value for name, value in more.items() if value is not None}
     if body.get("features") is not None:
         body["features"] = described(body["features"])
@@ -41,7 +43,9 @@ def wanted(
 def described(features: Mapping[str, Any]) -> dict[str, Any]:
     """Features as the service takes them."""
     found: dict[str, Any] = {}
-    for name, kind in Features(features).kinds.items():
+    known = Features(features)
+    known.check_proper()
+    for name, kind in known.kinds.items():
         if isinstance(kind, Numeric):
             found[name] = {what: given for what, given in kind._asdict().items() if is_set(given)}
         elif isinstance(kind, Cyclic):
