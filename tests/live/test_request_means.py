@@ -12,14 +12,7 @@ import pytest
 import tarry
 from tarry.arrays import arrays_of
 from tarry.live import Agent, ManualClock
-from tarry.live.request_means import (
-    MOST_KINDS,
-    MOST_OUT,
-    contexts_of,
-    same_request,
-    scaled,
-    still_out,
-)
+from tarry.live.request_means import MOST_OUT, contexts_of, scaled, still_out
 from tarry.plays import empty_plays
 
 MOST = 10.0
@@ -222,28 +215,6 @@ def test_of_many_plays_out_some_stand_for_all() -> None:
     assert out.times * MOST_OUT == 1000
     assert out.oldest == max(out.age) == 5_000_000
     agree(agent, {"x": "u"})
-
-
-def test_the_same_request_is_known_in_any_order() -> None:
-    """And if it lacks something; of too many different requests the latest are looked at."""
-    _, agent = one_arm(x=["u", "v"], n=float)
-    contexts: list[dict[str, Any]] = [
-        {"x": "u", "n": 1},
-        {"n": 1.0, "x": "u"},
-        {"x": "v", "n": 1.0},
-        {"x": "u"},
-        {},
-    ]
-    for context in contexts:
-        agent.ask(context=context)
-    core, plays = agent._core, list(range(1, 6))
-    assert same_request(core, [1.0, 0.0, 1.0], plays) == [True, True, False, False, False]
-    assert same_request(core, [1.0, 0.0, math.nan], plays) == [False, False, False, True, False]
-    for n in range(2, MOST_KINDS + 2):
-        agent.ask(context={"x": "u", "n": n})
-    many = list(range(1, MOST_KINDS + 6))
-    assert sum(same_request(core, [1.0, 0.0, 1.0], many)) == 0
-    assert same_request(core, [1.0, 0.0, 9.0], many).index(True) == many.index(6 + 7)
 
 
 def test_more_plays_of_fixed_delays_help() -> None:

@@ -10,6 +10,7 @@ from tarry.errors import InputError
 from tarry.live.core import Core
 from tarry.live.explain import ArmReport, Explanation, explanation
 from tarry.live.plays import Arm
+from tarry.live.request_alike import with_alike
 from tarry.live.request_means import (
     Curves,
     by_curves,
@@ -18,7 +19,6 @@ from tarry.live.request_means import (
     plays_alike,
     scaled,
     unheard_of,
-    with_alike,
 )
 from tarry.policies.label import policy_label
 
@@ -35,7 +35,7 @@ def explained_for(core: Core, now: int, numbers: Sequence[float]) -> Explanation
 
     Both are by the curves of the rule, with plays that are out as old as they are now, and with
     more doubt the fewer plays an arm had for requests like it, and what plays for the very same
-    request took is allowed too (`request_means`). Where plays for requests like it are very few,
+    request took is allowed too (`request_alike`). Where plays for requests like it are very few,
     n, the share 1 - 0.05^(1/n) of such requests may be as quick or as slow as can be, and none of
     these plays would have shown it. With none the interval is 0 to max_delay, and so it is if a
     feature has another value than the only one so far, and for an arm that is paused: the evidence
@@ -68,7 +68,7 @@ def for_arm(
         return replace(row, low=0.0, high=unit, why="never played yet, or nothing was heard")
     alike = 0.0 if unheard_of(rule, numbers) else plays_alike(core, arm, z)
     estimate = by_curves(curves, z, alike, core.seed)
-    mean, low, high = with_alike(core, arm, now, numbers, estimate)
+    mean, low, high = with_alike(core, arm, now, numbers, curves, estimate)
     why = moves(core, arm.index, curves, numbers, z)
     if alike < LITTLE:
         unseen = 1.0 - 0.05 ** (1.0 / alike) if alike >= 1.0 else 1.0

@@ -7,9 +7,7 @@ As in `tarry.live.curve`, there is one play in advance, and a play that is in a 
 half. What nobody has lived to see is unknown: beyond the oldest age the interval allows everything.
 
 That is a model, in which kinds of requests share their bins, and no number of plays makes up for
-what it cannot say: fixed delays that differ from kind to kind were held in 53 to 92 % of cases, the
-fewer the more plays there were. So the latest plays for the very same request, as far as there are
-any, make a curve of their own as in `tarry.live.curve`, and the interval allows what it allows.
+what it cannot say; `tarry.live.request_alike` adds what plays for the very same request took.
 """
 
 import json
@@ -21,18 +19,9 @@ import numpy as np
 
 from tarry.arrays import FloatArray, IntArray
 from tarry.live.core import Core
-from tarry.live.curve import MASS, DelayCurve
+from tarry.live.curve import MASS
 from tarry.live.plays import Arm
-from tarry.live.register import (
-    CANCELLED,
-    CLOSED,
-    FAILED,
-    NONE,
-    OUT,
-    RETURNED,
-    VANISHED,
-    Columns,
-)
+from tarry.live.register import NONE, OUT
 from tarry.plays import FIRST_EDGE
 from tarry.policies.contexts.effects import CLIP
 from tarry.policies.contexts.scaler import CONSTANT, LARGEST, LIMIT
@@ -43,12 +32,8 @@ WIDER = 2.0  # deviation of the log odds of a kind of request from what the feat
 # The ends of a bin are a factor of up to 2 apart, and what is blurred by that does not shrink with
 # plays. So an interval reaches at least this share of the mean to both sides.
 BLURRED = 0.05
-MOST_ALIKE = 1000  # latest plays of an arm that are looked at
-MOST_KINDS, MOST_NUMBERS = 50, 2500  # different requests of theirs that are, and numbers of these
 MOST_LOOKED_AT, MOST_NUMBERS_LOOKED_AT = 200, 2000  # requests of an arm, and numbers of theirs
 NEAR = 0.5  # deviations of a feature that make no difference
-FEWEST = 10  # plays for the very same request that say something by themselves
-ENDED = (RETURNED, CLOSED, FAILED, VANISHED)
 MOST_OUT = 200  # plays of an arm that are looked at while they are out; of more, some stand for all
 
 
@@ -139,32 +124,6 @@ def moments(
     return mean, square
 
 
-def with_alike(core: Core, arm: Arm, now: int, numbers: Sequence[float], e: Estimate) -> Estimate:
-    """An estimate that allows what plays for the very same request took, too, without any model.
-
-    The mean is between both, weighted by how sure they are. Where evidence fades, nothing is added:
-    those plays may be of another time.
-    """
-    if core.open.rule.keep < 1.0:
-        return e
-    register, first = core.register, core.register.oldest
-    known = register.look(first, register.last + 1)
-    mine = np.flatnonzero(known.slot == arm.slot)[-MOST_ALIKE:]
-    same = same_request(core, numbers, (mine + first).tolist())
-    own = Columns(*(column[mine[same]] for column in known))
-    curve = DelayCurve(core.max_delay)
-    curve.came_back(own.delay[np.isin(own.status, ENDED)])
-    curve.cancelled(own.watched[own.status == CANCELLED])
-    age = now - own.start if core.leases is None else own.watched
-    age = age[(own.status == OUT) & (age != NONE)]
-    if curve.events.sum() + curve.cut.sum() + len(age) < FEWEST:
-        return e
-    found = Estimate(*(x / core.max_delay for x in curve.estimate(np.clip(age, 0, core.max_delay))))
-    one, other = (max(x.high - x.low, 1e-9) ** -2 for x in (e, found))
-    mean = (one * e.mean + other * found.mean) / (one + other)
-    return Estimate(mean, min(e.low, found.low, mean), max(e.high, found.high, mean))
-
-
 def plays_alike(core: Core, arm: Arm, z: FloatArray) -> float:
     """How many plays an arm had for requests like z, as the rule scales its numbers.
 
@@ -201,18 +160,6 @@ def some_requests(core: Core, arm: Arm) -> FloatArray:
     return np.array(
         [requests.features.numbers(json.loads(text) if text else {})[0] for text in texts], float
     )
-
-
-def same_request(core: Core, numbers: Sequence[float], plays: list[int]) -> list[bool]:
-    """Which plays were for a request with the same numbers; of very many requests, the latest."""
-    requests, wanted = core.requests, np.array(numbers, float)
-    most = min(MOST_KINDS, MOST_NUMBERS // len(numbers) + 1)
-    same: dict[str, bool] = {}
-    for text in (requests.texts.get(number, "") for number in reversed(plays)):
-        if text not in same and len(same) < most and requests.features is not None:
-            found = requests.features.numbers(json.loads(text) if text else {})[0]
-            same[text] = np.array_equal(wanted, np.array(found, float), equal_nan=True)
-    return [same.get(requests.texts.get(number, ""), False) for number in plays]
 
 
 def curves_of(core: Core, arm: Arm, now: int) -> Curves:
