@@ -9,23 +9,18 @@ from tarry.arrays import FloatArray
 from tarry.errors import InputError
 from tarry.live.core import Core
 from tarry.live.explain import ArmReport, Explanation, explanation
+from tarry.live.moving import moves
 from tarry.live.plays import Arm
 from tarry.live.request_alike import with_alike
 from tarry.live.request_means import (
-    Curves,
     by_curves,
     curves_of,
-    moments,
     plays_alike,
     scaled,
     unheard_of,
 )
 from tarry.policies.label import policy_label
 
-SHOWN = 3  # features
-LEAST = 0.05  # of the mean: less is not worth a word
-BY_CHANCE = 9.2  # chi square with two degrees of freedom, 99 %
-NOTHING = "no feature of this request is known to move it"
 PAUSED = "paused: what is known of it for such a request is told when it is resumed"
 LITTLE = 5.0  # plays for such requests: with fewer, little is known
 
@@ -76,34 +71,3 @@ def for_arm(
         count = f"about {alike:.0f} plays" if alike >= 1.5 else "hardly a play"
         why = f"little is known, {count} for such requests; {why}"
     return replace(row, mean=mean * unit, low=low * unit, high=high * unit, why=why)
-
-
-def moves(core: Core, arm: int, curves: Curves, numbers: Sequence[float], z: FloatArray) -> str:
-    """In words which features of a request move this arm, the strongest first.
-
-    A feature is named if contexts are believed to matter for the arm, what its weights add to the
-    tilts of this request is not 0 by chance (t' C^-1 t, with t its steady part and the one that
-    changes with age, C their covariance), and the mean with it differs from that of a request
-    that is usual in it.
-    """
-    features = core.requests.features
-    if not features or core.open.rule.belief[arm] <= 0.0:
-        return NOTHING
-    groups = features.groups(numbers)
-    tilts = np.array([curves.weights[:, part] @ z[part] for _, part in groups])
-    whole = curves.weights @ z
-    mean, *usual = moments(curves, *np.vstack([whole, whole - tilts]).T)[0].tolist()
-    moved = {}
-    for (label, part), own, other in zip(groups, tilts, usual, strict=True):
-        if abs(mean - other) >= LEAST * max(mean, other) and sure(curves, z, part, own):
-            moved[label] = mean - other
-    strongest = sorted(moved, key=lambda label: -abs(moved[label]))[:SHOWN]
-    words = [f"{label}: {'sooner' if moved[label] < 0 else 'later'}" for label in strongest]
-    return ", ".join(words) or NOTHING
-
-
-def sure(curves: Curves, z: FloatArray, part: slice, tilts: FloatArray) -> bool:
-    """Whether what some features add to the tilts is not 0 by chance."""
-    spread = curves.spread[:, part, :, part]
-    doubt = np.einsum("i,aibj,j->ab", z[part], spread, z[part])
-    return bool(tilts @ np.linalg.pinv(doubt) @ tilts > BY_CHANCE)
