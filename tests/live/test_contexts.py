@@ -86,7 +86,7 @@ def test_what_is_no_text_is_refused(wrong: Any) -> None:
         Features(FEATURES).checked({"device": wrong})
 
 
-@pytest.mark.parametrize("wrong", [True, np.True_, "3", [3], 10**400, 1j, np.ones(1)])
+@pytest.mark.parametrize("wrong", [True, np.True_, "3", [3], 1j, np.ones(1)])
 def test_what_is_no_number_is_refused(wrong: Any) -> None:
     """In a context, and as the number that stands for a missing one."""
     with pytest.raises(InputError, match="it must be a number, or None"):

@@ -11,6 +11,7 @@ What is missing or unknown is NaN in all its columns, which a rule takes for the
 """
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from tarry.checks import (
     shortened,
 )
 from tarry.errors import InputError
+from tarry.policies.contexts.scaler import LARGEST
 
 
 class Numeric(NamedTuple):
@@ -56,10 +58,7 @@ def numeric(*, log: bool = False, curve: bool = False, missing: float | None = N
     check_truth("curve", curve)
     if missing is None:
         return Numeric(log, curve)
-    try:
-        stands_in = float(_no_truth(missing))
-    except (TypeError, ValueError, OverflowError):
-        stands_in = math.nan
+    stands_in = _float("missing", missing, sys.float_info.max)
     if not math.isfinite(stands_in):
         raise InputError(f"missing is {shortened(missing)}; it must be a number, or None.")
     return Numeric(log, curve, stands_in)
@@ -271,8 +270,7 @@ def _plain(name: str, kind: Any, value: Any) -> Any:
     if is_missing(value):
         return None
     if isinstance(kind, Numeric | Cyclic):
-        number = _number(name, value)
-        return None if isinstance(kind, Numeric) and number == kind.missing else number
+        return _number(name, kind, value)
     if not isinstance(value, str):
         raise InputError(f"The feature {name!r} is {shortened(value)}; it must be a text, or None.")
     if value not in kind:
@@ -287,14 +285,41 @@ def _no_truth(value: Any) -> Any:
     return value
 
 
-def _number(name: str, value: Any) -> float | None:
-    """A number for a store; None for NaN, which is a value that is missing."""
+def _number(name: str, kind: Numeric | Cyclic, value: Any) -> float | None:
+    """A number for a store; None for NaN, or what stands for a value that is missing."""
+    most, called = _most(kind), f"The feature {name!r}"
+    number = _float(called, value, most)
+    if math.isnan(number) or (isinstance(kind, Numeric) and number == kind.missing):
+        return None
+    if math.isinf(number):
+        raise InputError(f"{called} is infinite; it must be a number, or None.")
+    if abs(number) > most:
+        raise _too_large(called, value, most)
+    return number
+
+
+def _most(kind: Numeric | Cyclic) -> float:
+    """The largest number that a rule does not take for a missing one, in all of its columns."""
+    if isinstance(kind, Cyclic) or kind.log:
+        return sys.float_info.max
+    return math.sqrt(LARGEST) if kind.curve else LARGEST
+
+
+def _float(called: str, value: Any, most: float) -> float:
+    """A number as a float, which may be NaN or, if it was infinite before, infinite."""
     try:
         number = float(_no_truth(value))
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            f"The feature {name!r} is {shortened(value)}; it must be a number, or None."
-        ) from None
-    if math.isinf(number):
-        raise InputError(f"The feature {name!r} is infinite; it must be a number, or None.")
-    return None if math.isnan(number) else number
+    except OverflowError:
+        raise _too_large(called, value, most) from None
+    except (TypeError, ValueError):
+        raise InputError(f"{called} is {shortened(value)}; it must be a number, or None.") from None
+    if math.isinf(number) and value != number:  # a Decimal, or a longer float
+        raise _too_large(called, value, most)
+    return number
+
+
+def _too_large(called: str, value: Any, most: float) -> InputError:
+    return InputError(
+        f"{called} is {shortened(value)}, which is too large; it must be a number between "
+        f"-{most:.3g} and {most:.3g}, or None."
+    )
