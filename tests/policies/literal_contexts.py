@@ -108,6 +108,7 @@ class Regression(Literal):
         self.tilted = np.zeros((self.arms, self.size))
         self.belief = np.zeros(self.arms)
         self.told: dict[tuple[int, str], list[Any]] = {}  # outcomes, by arm and very same request
+        self.often: dict[str, int] = {}  # requests with curves, and their weights
 
     def choose(self, x: Any, rng: Any) -> int:
         """Believe in contexts or not; the least draw."""
@@ -123,7 +124,7 @@ class Regression(Literal):
                 y = self.better(drawn_beta(mean, square, rng), mean)
                 distances.append(rest * ((1 - y) if self.reward else y))
             else:
-                distances.append(self.draw(arm, z, contextual, rng))
+                distances.append(self.draw(arm, z, contextual, rng, self.most_plays(arm, x)))
         order = sorted(range(self.arms), key=lambda i: (distances[i], self.plays[i], i))
         return order[0]
 
@@ -175,14 +176,22 @@ class Regression(Literal):
         """Of two mean payoffs."""
         return max(one, other) if self.reward else min(one, other)
 
-    def draw(self, arm: int, z: Any, contextual: bool, rng: Any) -> float:
+    def most_plays(self, arm: int, x: Any) -> float:
+        """So many plays of an arm, at the most, say what it is worth for this very request."""
+        if self.often.get(str(x), 0) < 4 * self.arms:
+            return math.inf
+        own = self.own_curve(arm, x)
+        n = 0 if own is None else own.events[0, 0] + own.passes[0, 0]
+        return 2 * (n + 1) if n < 10 else math.inf
+
+    def draw(self, arm: int, z: Any, contextual: bool, rng: Any, most: float) -> float:
         """How far the mean payoff is from the best one."""
         n = self.events[arm, 0] + self.passes[arm, 0]
         if n == 0:
             return 0.0
         heard = 1 - self.expected_answers(arm) / n if self.reward else 1.0
         if contextual:
-            n = min(n, self.m / (z @ np.linalg.inv(self.gram[arm]) @ z))
+            n = min(n, self.m / (z @ np.linalg.inv(self.gram[arm]) @ z), most)
         rest = (1 - rng.random()) ** (1 / n)
         if contextual:
             two = np.zeros((2, 2 * self.m))
@@ -272,6 +281,16 @@ class Regression(Literal):
         """The arm knows one more request."""
         z = np.append(self.scaled(x), 1.0)
         self.gram[arm] += np.outer(z, z)
+        if str(x) in self.often or len(self.often) < 64:
+            self.often[str(x)] = self.often.get(str(x), 0) + 1
+        else:
+            self.often = {key: weight - 1 for key, weight in self.often.items() if weight > 1}
+            self.told = {key: told for key, told in self.told.items() if key[1] in self.often}
+
+    def tell(self, arm: int, x: Any, what: Any) -> None:
+        """An outcome of a request that has a curve."""
+        if str(x) in self.often:
+            self.told.setdefault((arm, str(x)), []).append(what)
 
     def outcome(self, arm: int, b: int, x: Any, y: int) -> None:
         """One outcome."""
@@ -303,13 +322,13 @@ class Regression(Literal):
         """An event."""
         self.outcome(arm, b, x, 1)
         self.count_event(arm, b, delay)
-        self.told.setdefault((arm, str(x)), []).append((b, delay))
+        self.tell(arm, x, (b, delay))
 
     def lasted(self, s: int, arm: int, b: int, x: Any) -> None:
         """A pass."""
         self.outcome(arm, b, x, 0)
         self.passes[arm, b] += 1
-        self.told.setdefault((arm, str(x)), []).append((b, None))
+        self.tell(arm, x, (b, None))
 
 
 class Linear(Literal):

@@ -2,9 +2,14 @@
 
 Where requests come in a few kinds, the curve of an arm for one kind need not be that of another
 with tilted odds: if one is answered after 4 s and another after 9 s, sharp, no tilt says so, and a
-regression may be sure of what no play for this kind has ever shown. So, as long as there are no
-more than 64 different requests, each of them has a curve of its own for every arm, with nothing
-but its own plays (`tarry.policies.survival.evidence`). It is silent unless it contradicts.
+regression may be sure of what no play for this kind has ever shown. So up to 64 requests each have
+a curve of their own for every arm, with nothing but its own plays
+(`tarry.policies.survival.evidence`). It is silent unless it contradicts, or says that an arm was
+hardly tried.
+
+Which ones is found as the requests come, after Misra and Gries (1982): each place has a weight, one
+for every play. A request that is new takes a place that is free; if none is, all weights fall by
+one, and who has none left goes. A request that makes up more than a 65th of all plays is kept.
 """
 
 from typing import NamedTuple
@@ -16,45 +21,79 @@ from tarry.plays import Plays
 from tarry.policies.contexts.scaler import LARGEST
 from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
 
-MOST = 64  # kinds; with more, requests do not come in kinds, and nothing is looked at any more
+MOST = 64  # places
 CONTRADICTED = 9.0  # a squared distance of so many variances is no chance
 HALF_A_PLAY = 0.5  # by so much may the payoff of one more play be off
+SETTLED = 4.0  # plays for each arm there is: a kind with so many can spare a few
+TRIED = 10.0  # plays of an arm for a kind, which can speak for themselves
+AS_MANY = 2.0  # plays for other requests say as much as this many times those for the very same one
 
 
 class Kinds(NamedTuple):
     """Curve arm * 64 + kind is that of an arm for a kind of request."""
 
-    met: SharedEvidence[Floats]  # one number: kinds so far
+    weight: SharedEvidence[Floats]  # by kind: plays for it, less what new requests took; 0: free
     requests: SharedEvidence[Floats]  # kind * p + j
     evidence: SurvivalEvidence
-
-    def known(self) -> int:
-        """How many kinds there are, 0 if there are too many."""
-        return 0 if self.met[0] > MOST else int(self.met[0])
 
     def find(self, plays: Plays, row: int) -> int:
         """The kind of the request of the play in `row`, or -1; what is missing is alike."""
         size = len(self.requests) // MOST
-        for kind in range(self.known()):
-            j = 0
-            while j < size:
-                if stated(plays.context[row, j]) != self.requests[kind * size + j]:
-                    break
-                j += 1
-            if j == size:
-                return kind
+        for kind in range(MOST):
+            if self.weight[kind] > 0.0:
+                j = 0
+                while j < size:
+                    if stated(plays.context[row, j]) != self.requests[kind * size + j]:
+                        break
+                    j += 1
+                if j == size:
+                    return kind
         return -1
 
     def meet(self, plays: Plays, row: int) -> None:
-        """A play for this request begins: if it is a new kind it is written down."""
-        new = int(self.met[0])
-        if new > MOST or self.find(plays, row) >= 0:
-            return
-        size = len(self.requests) // MOST
-        if new < MOST:
+        """A play for this request begins: its kind weighs more, or takes a place if it can."""
+        kind = self.find(plays, row)
+        if kind < 0:
+            kind = 0
+            while kind < MOST and self.weight[kind] > 0.0:
+                kind += 1
+            if kind == MOST:
+                self.make_room()
+                return
+            size = len(self.requests) // MOST
             for j in range(size):
-                self.requests[new * size + j] = stated(plays.context[row, j])
-        self.met[0] += 1.0
+                self.requests[kind * size + j] = stated(plays.context[row, j])
+        self.weight[kind] += 1.0
+
+    def make_room(self) -> None:
+        """All weights fall by one; who has none left loses its curves."""
+        for kind in range(MOST):
+            self.weight[kind] = max(self.weight[kind] - 1.0, 0.0)
+            if self.weight[kind] <= 0.0:
+                for curve in range(kind, len(self.evidence.reached), MOST):
+                    if self.evidence.reached[curve] > 0:
+                        self.evidence.fade_counts(curve, 0.0)
+                        self.evidence.reached[curve] = 0
+
+    def fade(self, keep: float) -> None:
+        """Time goes by: of weights and curves the share `keep` is left."""
+        for kind in range(MOST):
+            if self.weight[kind] > 0.0:
+                self.weight[kind] *= keep
+                for curve in range(kind, len(self.evidence.reached), MOST):
+                    if self.evidence.reached[curve] > 0:
+                        self.evidence.fade_counts(curve, keep)
+
+    def plays_to_go_by(self, arm: int, kind: int, plays: float) -> float:
+        """How many plays say what an arm is worth for a kind, where similar ones are `plays`.
+
+        As few as 2 (n + 1), with n those for this very kind, if the kind has come 4 times for each
+        arm there is, and n is below 10: other kinds cannot tell that an arm is no good here.
+        """
+        if kind < 0 or self.weight[kind] < SETTLED * (len(self.evidence.reached) // MOST):
+            return plays
+        known = self.evidence.known(arm * MOST + kind)
+        return plays if known >= TRIED else min(plays, AS_MANY * (known + 1.0))
 
     def contradict(self, curve: int, expected: float) -> bool:
         """Whether the plays of a curve cannot have the mean payoff that is `expected` of them.
@@ -87,7 +126,7 @@ def stated(x: float) -> float:
 def no_kinds(arms: int, features: int, max_delay: int, bins: int) -> Kinds:
     """No request yet."""
     return Kinds(
-        met=np.zeros(1),
+        weight=np.zeros(MOST),
         requests=np.zeros(MOST * features),
         evidence=empty_evidence(arms * MOST, max_delay, bins),
     )

@@ -60,7 +60,7 @@ class SurvivalRegressionRule(NamedTuple):
             if kind >= 0 and self.kinds.contradict(curve, self.expected(arm, blind)):
                 value = self.draw_of_kind(curve, rng)
             else:
-                value = self.draw_distance(arm, blind, ledger.missing(arm), rng)
+                value = self.draw_distance(arm, blind, kind, ledger.missing(arm), rng)
             fewer = ledger.plays[arm] < ledger.plays[best]
             if arm == 0 or value < least or (value == least and fewer):
                 best = arm
@@ -82,7 +82,7 @@ class SurvivalRegressionRule(NamedTuple):
         mean, square = self.kinds.evidence.draw_moments(curve, 0.0, rng)
         return weight * self.better_distance(mean, draw_beta(mean, square, rng))
 
-    def draw_distance(self, arm: int, blind: bool, missing: int, rng: Random) -> float:
+    def draw_distance(self, arm: int, blind: bool, kind: int, missing: int, rng: Random) -> float:
         """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known.
 
         At most `missing` answers of the arm are still to be expected.
@@ -96,7 +96,8 @@ class SurvivalRegressionRule(NamedTuple):
             return weight * self.better_distance(mean, draw_beta(mean, square, rng))
         m = len(self.scaler.z)
         doubt = self.familiar.doubt(arm, self.scaler.z)
-        weight = self.draw_weight(m / doubt if doubt * known > m else known, rng)
+        alike = m / doubt if doubt * known > m else known
+        weight = self.draw_weight(self.kinds.plays_to_go_by(arm, kind, alike), rng)
         heard = 1.0
         share = COST_SHARE / (1.0 + math.sqrt(m))
         if self.reward:  # what is on its way need not be explored again
@@ -161,8 +162,7 @@ class SurvivalRegressionRule(NamedTuple):
                 self.belief[arm] *= self.keep
                 self.evidence.fade_counts(arm, self.keep)
                 self.effects.fade(arm, self.keep)
-                for kind in range(self.kinds.known()):
-                    self.kinds.evidence.fade_counts(arm * MOST + kind, self.keep)
+            self.kinds.fade(self.keep)
             for place in range(len(self.tilted)):
                 self.back[place] *= self.keep
                 self.tilted[place] *= self.keep
@@ -280,11 +280,12 @@ class SurvivalRegression:
     the arm was hardly played for it is little, and the arm is tried. All arms are drawn anew in
     each step; ties go to the arm with fewest plays, then to the lowest index.
 
-    Where there are no more than 64 different requests, each has a curve of its own for every arm,
-    by its own plays alone. If these cannot have the mean payoff that is expected of them, the draw
-    is theirs, as that of `SegmentThompson`, unless its mean is better: tilted odds cannot say that
-    one kind is answered after 4 s and another after 9 s, sharp (see
-    `tarry.policies.contexts.kinds`).
+    Requests that come again and again, up to 64 of them, each have a curve of their own for every
+    arm, by its own plays alone. If these cannot have the mean payoff that is expected of them, the
+    draw is theirs, as that of `SegmentThompson`, unless its mean is better: tilted odds cannot say
+    that one kind is answered after 4 s and another after 9 s, sharp. Nor can they say that an arm
+    is no good for a kind: as long as the arm has fewer than 10 plays for a kind that came at least
+    4 K times, rho ~ Beta(1, 2 (plays + 1)) at the most (see `tarry.policies.contexts.kinds`).
 
     Without features it is `SurvivalThompson`, and plays the same arms. An answer or an age costs
     O(p^2), a decision O(K (p^2 + B)). Needs no horizon. No bound is claimed: for contexts none that
