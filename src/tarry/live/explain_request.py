@@ -19,6 +19,7 @@ from tarry.live.request_means import (
     scaled,
     unheard_of,
 )
+from tarry.live.request_near import with_near
 from tarry.policies.label import policy_label
 
 PAUSED = "paused: what is known of it for such a request is told when it is resumed"
@@ -30,11 +31,11 @@ def explained_for(core: Core, now: int, numbers: Sequence[float]) -> Explanation
 
     Both are by the curves of the rule, with plays that are out as old as they are now, and with
     more doubt the fewer plays an arm had for requests like it, and what plays for the very same
-    request took is allowed too (`request_alike`). Where plays for requests like it are very few,
-    n, the share 1 - 0.05^(1/n) of such requests may be as quick or as slow as can be, and none of
-    these plays would have shown it. With none the interval is 0 to max_delay, and so it is if a
-    feature has another value than the only one so far, and for an arm that is paused: the evidence
-    about it waits apart until it is resumed.
+    request took is allowed too (`request_alike`), and for requests near it (`request_near`). Where
+    plays for requests like it are very few, n, the share 1 - 0.05^(1/n) of such requests may be as
+    quick or as slow as can be, and none of these plays would have shown it. With none the interval
+    is 0 to max_delay, and so it is if a feature has another value than the only one so far, and for
+    an arm that is paused: the evidence about it waits apart until it is resumed.
     """
     rule = core.open.rule
     if not hasattr(rule, "effects"):
@@ -63,7 +64,8 @@ def for_arm(
         return replace(row, low=0.0, high=unit, why="never played yet, or nothing was heard")
     alike = 0.0 if unheard_of(rule, numbers) else plays_alike(core, arm, z)
     estimate = by_curves(curves, z, alike, core.seed)
-    mean, low, high = with_alike(core, arm, now, numbers, curves, estimate)
+    estimate = with_alike(core, arm, now, numbers, curves, estimate)
+    mean, low, high = with_near(core, arm, now, numbers, estimate)
     why = moves(core, arm.index, curves, numbers, z)
     if alike < LITTLE:
         unseen = 1.0 - 0.05 ** (1.0 / alike) if alike >= 1.0 else 1.0

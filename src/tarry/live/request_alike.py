@@ -54,17 +54,23 @@ def with_alike(
     found = by_kind(core, arm, now, numbers, curves)
     if core.open.rule.keep == 1.0:  # else plays that are remembered may be of another time
         found = max(remembered(core, arm, now, numbers), found, key=lambda own: own.plays)
-    if found.plays < FEWEST:
-        return e
-    own = found.estimate
+    return e if found.plays < FEWEST else allowing(e, found.estimate)
+
+
+def allowing(e: Estimate, own: Estimate) -> Estimate:
+    """An estimate that allows what another one does, too; its mean is nearer to the surer one."""
     one, other = (max(x.high - x.low, 1e-9) ** -2 for x in (e, own))
     mean = (one * e.mean + other * own.mean) / (one + other)
     return Estimate(mean, min(e.low, own.low, mean), max(e.high, own.high, mean))
 
 
 def remembered(core: Core, arm: Arm, now: int, numbers: Sequence[float]) -> Own:
-    """By the latest plays of the arm, as in `tarry.live.curve`."""
-    own = latest(core, arm, numbers)
+    """By the latest plays of the arm."""
+    return by_themselves(core, latest(core, arm, numbers), now)
+
+
+def by_themselves(core: Core, own: Columns, now: int) -> Own:
+    """What these plays say, as in `tarry.live.curve`."""
     curve = DelayCurve(core.max_delay)
     curve.came_back(own.delay[np.isin(own.status, ENDED)])
     curve.cancelled(own.watched[own.status == CANCELLED])
