@@ -124,7 +124,7 @@ class Regression(Literal):
                 y = self.better(drawn_beta(mean, square, rng), mean)
                 distances.append(rest * ((1 - y) if self.reward else y))
             else:
-                distances.append(self.draw(arm, z, contextual, rng, self.most_plays(arm, x)))
+                distances.append(self.draw(arm, z, contextual, rng, self.own_plays(arm, x)))
         order = sorted(range(self.arms), key=lambda i: (distances[i], self.plays[i], i))
         return order[0]
 
@@ -176,22 +176,24 @@ class Regression(Literal):
         """Of two mean payoffs."""
         return max(one, other) if self.reward else min(one, other)
 
-    def most_plays(self, arm: int, x: Any) -> float:
-        """So many plays of an arm, at the most, say what it is worth for this very request."""
+    def own_plays(self, arm: int, x: Any) -> float | None:
+        """So many plays of an arm for this very request, if few and if the request is usual."""
         if self.often.get(str(x), 0) < 4 * self.arms:
-            return math.inf
+            return None
         own = self.own_curve(arm, x)
         n = 0 if own is None else own.events[0, 0] + own.passes[0, 0]
-        return 2 * (n + 1) if n < 10 else math.inf
+        return float(n) if n < 10 else None
 
-    def draw(self, arm: int, z: Any, contextual: bool, rng: Any, most: float) -> float:
+    def draw(self, arm: int, z: Any, contextual: bool, rng: Any, own: float | None) -> float:
         """How far the mean payoff is from the best one."""
         n = self.events[arm, 0] + self.passes[arm, 0]
         if n == 0:
             return 0.0
         heard = 1 - self.expected_answers(arm) / n if self.reward else 1.0
         if contextual:
-            n = min(n, self.m / (z @ np.linalg.inv(self.gram[arm]) @ z), most)
+            n = min(n, self.m / (z @ np.linalg.inv(self.gram[arm]) @ z))
+            if own is not None and n > 1.5 * self.m * (own + 1):
+                n = 2 * (own + 1)
         rest = (1 - rng.random()) ** (1 / n)
         if contextual:
             two = np.zeros((2, 2 * self.m))

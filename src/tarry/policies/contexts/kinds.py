@@ -26,7 +26,8 @@ CONTRADICTED = 9.0  # a squared distance of so many variances is no chance
 HALF_A_PLAY = 0.5  # by so much may the payoff of one more play be off
 SETTLED = 4.0  # plays for each arm there is: a kind with so many can spare a few
 TRIED = 10.0  # plays of an arm for a kind, which can speak for themselves
-AS_MANY = 2.0  # plays for other requests say as much as this many times those for the very same one
+FOREIGN = 1.5  # times m (n + 1): plays for requests alike, beyond which most are for other kinds
+AS_MANY = 2.0  # plays of an arm that count in their place, for each of its own
 
 
 class Kinds(NamedTuple):
@@ -87,13 +88,18 @@ class Kinds(NamedTuple):
     def plays_to_go_by(self, arm: int, kind: int, plays: float) -> float:
         """How many plays say what an arm is worth for a kind, where similar ones are `plays`.
 
-        As few as 2 (n + 1), with n those for this very kind, if the kind has come 4 times for each
-        arm there is, and n is below 10: other kinds cannot tell that an arm is no good here.
+        With n those for this very kind, 2 (n + 1) if the kind has come 4 times for each arm there
+        is, n is below 10 and `plays` is above 1.5 m (n + 1): then it is other kinds that say what
+        the arm is worth here, which they cannot know. Where every kind has a column of its own they
+        say little, and `plays` is m n, nearly.
         """
         if kind < 0 or self.weight[kind] < SETTLED * (len(self.evidence.reached) // MOST):
             return plays
         known = self.evidence.known(arm * MOST + kind)
-        return plays if known >= TRIED else min(plays, AS_MANY * (known + 1.0))
+        terms = len(self.requests) // MOST + 1
+        if known >= TRIED or plays <= FOREIGN * terms * (known + 1.0):
+            return plays
+        return AS_MANY * (known + 1.0)
 
     def contradict(self, curve: int, expected: float) -> bool:
         """Whether the plays of a curve cannot have the mean payoff that is `expected` of them.

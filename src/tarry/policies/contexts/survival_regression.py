@@ -284,8 +284,9 @@ class SurvivalRegression:
     arm, by its own plays alone. If these cannot have the mean payoff that is expected of them, the
     draw is theirs, as that of `SegmentThompson`, unless its mean is better: tilted odds cannot say
     that one kind is answered after 4 s and another after 9 s, sharp. Nor can they say that an arm
-    is no good for a kind: as long as the arm has fewer than 10 plays for a kind that came at least
-    4 K times, rho ~ Beta(1, 2 (plays + 1)) at the most (see `tarry.policies.contexts.kinds`).
+    is no good for a kind. As long as the arm has j < 10 plays for a kind that came at least 4 K
+    times, and it is other kinds that speak for it, min(n, m / z' Q z) > 1.5 m (j + 1), it is
+    rho ~ Beta(1, 2 (j + 1)) (see `tarry.policies.contexts.kinds`).
 
     Without features it is `SurvivalThompson`, and plays the same arms. An answer or an age costs
     O(p^2), a decision O(K (p^2 + B)). Needs no horizon. No bound is claimed: for contexts none that
