@@ -115,16 +115,21 @@ class Regression(Literal):
         z = np.append(self.scaled(x), 1.0)
         coin = rng.random()
         distances = []
-        for arm in range(self.arms):
-            contextual = coin <= 1 / (1 + math.exp(-self.belief[arm]))
-            own = self.own_curve(arm, x)
-            if own is not None and own.contradicts(self.expected(arm, z, contextual)):
+        contextual = [coin <= 1 / (1 + math.exp(-self.belief[arm])) for arm in range(self.arms)]
+        curves = [self.own_curve(arm, x) for arm in range(self.arms)]
+        against = [
+            own is not None and bool(own.contradicts(self.expected(arm, z, contextual[arm])))
+            for arm, own in enumerate(curves)
+        ]
+        for arm, own in enumerate(curves):
+            if own is not None and against[arm]:
                 rest = (1 - rng.random()) ** (1 / (own.events[0, 0] + own.passes[0, 0]))
                 mean, square = own.mean_of_plays(0, own.passes[0], rng)
                 y = self.better(drawn_beta(mean, square, rng), mean)
                 distances.append(rest * ((1 - y) if self.reward else y))
             else:
-                distances.append(self.draw(arm, z, contextual, rng, self.own_plays(arm, x)))
+                few = self.own_plays(arm, x) if any(against) else None
+                distances.append(self.draw(arm, z, contextual[arm], rng, few))
         order = sorted(range(self.arms), key=lambda i: (distances[i], self.plays[i], i))
         return order[0]
 

@@ -4,8 +4,8 @@ Where requests come in a few kinds, the curve of an arm for one kind need not be
 with tilted odds: if one is answered after 4 s and another after 9 s, sharp, no tilt says so, and a
 regression may be sure of what no play for this kind has ever shown. So up to 64 requests each have
 a curve of their own for every arm, with nothing but its own plays
-(`tarry.policies.survival.evidence`). It is silent unless it contradicts, or says that an arm was
-hardly tried.
+(`tarry.policies.survival.evidence`). It is silent unless it contradicts. If it does, arms that were
+hardly played for this kind are tried.
 
 Which ones is found as the requests come, after Misra and Gries (1982): each place has a weight, one
 for every play. A request that is new takes a place that is free; if none is, all weights fall by
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarry.arrays import Floats, SharedEvidence
+from tarry.arrays import Floats, FreshState, SharedEvidence
 from tarry.plays import Plays
 from tarry.policies.contexts.scaler import LARGEST
 from tarry.policies.survival.evidence import SurvivalEvidence, empty_evidence
@@ -36,6 +36,7 @@ class Kinds(NamedTuple):
     weight: SharedEvidence[Floats]  # by kind: plays for it, less what new requests took; 0: free
     requests: SharedEvidence[Floats]  # kind * p + j
     evidence: SurvivalEvidence
+    against: FreshState[Floats]  # by arm: 1 if its curve contradicts, for the latest request
 
     def find(self, plays: Plays, row: int) -> int:
         """The kind of the request of the play in `row`, or -1; what is missing is alike."""
@@ -135,4 +136,5 @@ def no_kinds(arms: int, features: int, max_delay: int, bins: int) -> Kinds:
         weight=np.zeros(MOST),
         requests=np.zeros(MOST * features),
         evidence=empty_evidence(arms * MOST, max_delay, bins),
+        against=np.zeros(arms),
     )

@@ -52,20 +52,36 @@ class SurvivalRegressionRule(NamedTuple):
         self.common.gather(self.evidence, self.back, self.tilted)
         kind = self.kinds.find(plays, row)
         coin = rng.random()
+        doubtful = self.hear_kind(kind, coin)
         best = 0
         least = 0.0
         for arm in range(len(ledger.plays)):
-            blind = coin > 1.0 / (1.0 + math.exp(-self.belief[arm]))
-            curve = arm * MOST + kind
-            if kind >= 0 and self.kinds.contradict(curve, self.expected(arm, blind)):
-                value = self.draw_of_kind(curve, rng)
+            if kind >= 0 and self.kinds.against[arm] > 0.0:
+                value = self.draw_of_kind(arm * MOST + kind, rng)
             else:
-                value = self.draw_distance(arm, blind, kind, ledger.missing(arm), rng)
+                blind = self.is_blind(arm, coin)
+                value = self.draw_distance(arm, blind, doubtful, ledger.missing(arm), rng)
             fewer = ledger.plays[arm] < ledger.plays[best]
             if arm == 0 or value < least or (value == least and fewer):
                 best = arm
                 least = value
         return best
+
+    def is_blind(self, arm: int, coin: float) -> bool:
+        """Whether contexts do not count for an arm in this decision."""
+        return coin > 1.0 / (1.0 + math.exp(-self.belief[arm]))
+
+    def hear_kind(self, kind: int, coin: float) -> int:
+        """Ask the curves of a kind whether they contradict; the kind if any does, otherwise -1."""
+        doubtful = -1
+        for arm in range(len(self.belief)):
+            self.kinds.against[arm] = 0.0
+            if kind >= 0:
+                expected = self.expected(arm, self.is_blind(arm, coin))
+                if self.kinds.contradict(arm * MOST + kind, expected):
+                    self.kinds.against[arm] = 1.0
+                    doubtful = kind
+        return doubtful
 
     def expected(self, arm: int, blind: bool) -> float:
         """The mean payoff that is expected of an arm, for the request looked at last."""
@@ -85,7 +101,8 @@ class SurvivalRegressionRule(NamedTuple):
     def draw_distance(self, arm: int, blind: bool, kind: int, missing: int, rng: Random) -> float:
         """One draw of how far the arm's mean payoff is from the best one, 0 if nothing is known.
 
-        At most `missing` answers of the arm are still to be expected.
+        At most `missing` answers of the arm are still to be expected. The kind is one of which the
+        tilted odds are wrong for some arm, or -1.
         """
         known = self.evidence.known(arm)
         if known <= 0.0:
@@ -283,10 +300,11 @@ class SurvivalRegression:
     Requests that come again and again, up to 64 of them, each have a curve of their own for every
     arm, by its own plays alone. If these cannot have the mean payoff that is expected of them, the
     draw is theirs, as that of `SegmentThompson`, unless its mean is better: tilted odds cannot say
-    that one kind is answered after 4 s and another after 9 s, sharp. Nor can they say that an arm
-    is no good for a kind. As long as the arm has j < 10 plays for a kind that came at least 4 K
-    times, and it is other kinds that speak for it, min(n, m / z' Q z) > 1.5 m (j + 1), it is
-    rho ~ Beta(1, 2 (j + 1)) (see `tarry.policies.contexts.kinds`).
+    that one kind is answered after 4 s and another after 9 s, sharp. Where they are wrong about one
+    arm they are not to be believed of others, either: as long as an arm has j < 10 plays for this
+    kind, which came at least 4 K times, and it is other kinds that speak for it, that is
+    min(n, m / z' Q z) > 1.5 m (j + 1), it is rho ~ Beta(1, 2 (j + 1)) (see
+    `tarry.policies.contexts.kinds`).
 
     Without features it is `SurvivalThompson`, and plays the same arms. An answer or an age costs
     O(p^2), a decision O(K (p^2 + B)). Needs no horizon. No bound is claimed: for contexts none that
