@@ -36,8 +36,8 @@ HEAD = (
     "Simulated worlds have {arms} arms and {features} features (five where delays are 0 or D,"
     " one per segment in *five segments*), a new world for each run, {horizon} steps, and a "
     "seed for each run from {seed} on.\n"
-    "The policies have their defaults. These seeds were played once, with the form that is in"
-    " this release; what was tried on others before stands at the end of the page.\n"
+    "The policies have their defaults. What they are made of was chosen on other seeds; what was "
+    "tried stands at the end of the page.\n"
 )
 MEASURED = (
     "\n## Run times of solvers and queries\n\n"
